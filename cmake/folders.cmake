@@ -1,0 +1,33 @@
+# tandem_folder(name USES folders... LIBRARIES libs...): one static library for src/name and, from every
+# x_test.cpp in it, one test program name_test. Files are globbed, so no test can be forgotten.
+add_library(tandem_warnings INTERFACE)
+target_compile_options(tandem_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor
+                                                 -Wold-style-cast -Werror)
+if(TANDEM_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+function(tandem_folder name)
+  cmake_parse_arguments(FOLDER "" "" "USES;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+
+  list(TRANSFORM FOLDER_USES PREPEND tandem_)
+  if(NOT sources)  # a folder that nothing was written for yet
+    add_library(tandem_${name} INTERFACE)
+    target_link_libraries(tandem_${name} INTERFACE ${FOLDER_USES} ${FOLDER_LIBRARIES})
+    return()
+  endif()
+  add_library(tandem_${name} STATIC ${sources})
+  target_include_directories(tandem_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(tandem_${name} PUBLIC ${FOLDER_USES} ${FOLDER_LIBRARIES}
+                                       PRIVATE tandem_warnings)
+  if(tests)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE tandem_${name} tandem_warnings GTest::gtest_main GTest::gmock)
+    add_test(NAME ${name} COMMAND ${name}_test)
+  endif()
+endfunction()

@@ -1,0 +1,97 @@
+// files: whole files in, whole files out. What is written appears complete under its name or not at
+// all. Errors name the path: a file the user named wrongly is a UserError, a failing disk an
+// EnvError.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tandem {
+
+namespace fs = std::filesystem;
+
+// An open file descriptor, closed when it goes away.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.release()) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  ~FileDescriptor();
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+// Opens a file that the user named; directories and missing files are the user's mistake.
+FileDescriptor open_for_reading(const fs::path& path);
+
+std::string read_file(const fs::path& path);
+
+// Replaces path by contents: temporary file, fsync, rename, fsync of the folder.
+void atomic_write(const fs::path& path, std::string_view contents);
+
+void sync_directory(const fs::path& directory);
+
+// A read-only mapping of a whole file. An empty file gives an empty span.
+class MappedFile {
+ public:
+  explicit MappedFile(const fs::path& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A buffered writer of one new file. finish() makes it durable; without it the file is not to be
+// trusted.
+class FileWriter {
+ public:
+  explicit FileWriter(fs::path path, std::size_t buffer_bytes = 1 << 20);
+  FileWriter(FileWriter&&) noexcept = default;
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
+  void finish();
+  std::uint64_t size() const { return size_; }
+
+ private:
+  void flush();
+  fs::path path_;
+  FileDescriptor fd_;
+  std::string buffer_;
+  std::size_t buffer_bytes_;
+  std::uint64_t size_ = 0;
+};
+
+// A folder that appears under its final name with all its files or not at all.
+// Files are written to path(); commit() renames. Left-overs of a killed process are removed by the
+// next one.
+class StagedDirectory {
+ public:
+  // An existing target is refused unless replace is set.
+  StagedDirectory(fs::path target, bool replace);
+  StagedDirectory(const StagedDirectory&) = delete;
+  StagedDirectory& operator=(const StagedDirectory&) = delete;
+  ~StagedDirectory();
+  const fs::path& path() const { return staging_; }
+  void commit();
+
+ private:
+  fs::path target_;
+  fs::path staging_;
+  FileDescriptor lock_;  // two writers of one target: the second is refused
+  bool committed_ = false;
+};
+
+}  // namespace tandem

@@ -1,0 +1,59 @@
+#include "base/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "base/format.h"
+
+namespace tandem {
+
+using namespace std::chrono_literals;
+
+std::string duration_text(double seconds) {
+  const auto total = static_cast<long>(std::lround(seconds));
+  if (total < 120) return format("{} s", total);
+  if (total < 7200) return format("{} min", (total + 30) / 60);
+  return format("{} h {} min", total / 3600, total % 3600 / 60);
+}
+
+Progress::Progress(std::string what, double total, std::string unit)
+    : what_(std::move(what)),
+      total_(total),
+      unit_(std::move(unit)),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      next_draw_(start_ + 2s) {}
+
+Progress::~Progress() {
+  if (drawn_ && terminal_) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::at(double done) {
+  const auto now = Clock::now();
+  if (now < next_draw_) return;
+  draw(done, now);
+  next_draw_ = now + (terminal_ ? 200ms : 10s);
+}
+
+void Progress::draw(double done, Clock::time_point now) {
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = done / seconds;
+  std::string line = format("{}: {:.0f} {}, {:.0f} {}/s", what_, done, unit_, rate, unit_);
+  if (total_ > 0) {
+    const double share = std::clamp(done / total_, 0.0, 1.0);
+    line = format("{}: {:3.0f} % of {:.0f} {}, {:.0f} {}/s, {} left", what_, share * 100, total_,
+                  unit_, rate, unit_, rate > 0 ? duration_text((total_ - done) / rate) : "?");
+    if (terminal_) {
+      const auto filled = static_cast<std::size_t>(share * 20);
+      line = format("[{}{}] {}", std::string(filled, '#'), std::string(20 - filled, '.'), line);
+    }
+  }
+  const std::string text = terminal_ ? format("\r{}\x1b[K", line) : line + "\n";
+  std::fputs(text.c_str(), stderr);
+  drawn_ = true;
+}
+
+}  // namespace tandem

@@ -1,0 +1,34 @@
+// progress: how far a long job is, on stderr: a bar that rewrites itself on a terminal, a line
+// every ten seconds otherwise. Nothing is printed for jobs that end within two seconds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace tandem {
+
+class Progress {
+ public:
+  // total may be 0 when it is not known; unit is shown behind the count ("pairs", "MB").
+  Progress(std::string what, double total, std::string unit);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void at(double done);  // cheap: draws only when it is time
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void draw(double done, Clock::time_point now);
+  std::string what_;
+  double total_;
+  std::string unit_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point start_, next_draw_;
+};
+
+// "45 s", "12 min", "3 h 20 min"
+std::string duration_text(double seconds);
+
+}  // namespace tandem

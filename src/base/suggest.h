@@ -1,0 +1,17 @@
+// suggest: the known name that a mistyped one most likely meant.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tandem {
+
+// Letters to insert, delete, replace or swap with a neighbour to turn one word into the other.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The nearest of the names, or "" when none is near (more than a third of the letters differ, at
+// least 2).
+std::string nearest_name(std::string_view name, std::span<const std::string> known);
+
+}  // namespace tandem

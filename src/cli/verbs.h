@@ -1,0 +1,6 @@
+// verbs: what tandem can do, one function a verb, each in its own cmd_*.cpp.
+#pragma once
+
+#include "cli/args.h"
+
+namespace tandem {}  // namespace tandem
