@@ -5,6 +5,9 @@
 
 namespace tandem {
 
+void add_decode(CommandLine& line);
+void add_encode(CommandLine& line);
+void add_inspect(CommandLine& line);
 void add_prepare(CommandLine& line);
 
 }  // namespace tandem
