@@ -1,0 +1,191 @@
+#include "data/prepare.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "data/corpus.h"
+#include "data/dataset.h"
+#include "data/test_text.h"
+
+namespace tandem {
+namespace {
+
+class Prepare : public testing::Test {
+ protected:
+  Prepare() {
+    write("train.src", 3000, 1);
+    write("train.tgt", 3000, 2);
+    write("valid.src", 50, 3);
+    write("valid.tgt", 50, 4);
+  }
+  void write(const std::string& name, std::uint64_t lines, std::uint64_t seed) {
+    std::ofstream file(path(name));
+    for (std::uint64_t i = 0; i < lines; ++i) file << test_line(seed, i) << "\n";
+  }
+  void append(const std::string& name, const std::string& text) {
+    std::ofstream(path(name), std::ios::app) << text;
+  }
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+  PrepareRequest request(const std::string& out = "data", std::size_t threads = 2) const {
+    PrepareRequest r;
+    r.train = {path("train.src"), path("train.tgt"), {}};
+    r.valid = {path("valid.src"), path("valid.tgt"), {}};
+    r.out = path(out);
+    r.training.size = 120;
+    r.training.character_coverage = 1.0;
+    r.threads = threads;
+    return r;
+  }
+  bool nothing_left() const {
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
+      if (entry.is_directory()) return false;
+    }
+    return true;
+  }
+
+  TemporaryFolder folder_;
+  const std::atomic<bool> go_on_ = false;
+};
+
+std::vector<std::int32_t> src_of(const Corpus& corpus, std::size_t pair) {
+  std::vector<std::int32_t> ids(corpus.lengths().src(pair));
+  corpus.copy_src(pair, ids.data());
+  return ids;
+}
+
+TEST_F(Prepare, KeepsEveryLineInOrder) {
+  const DatasetCard card = prepare(request(), go_on_);
+  EXPECT_EQ(card.train.pairs,
+            3000u - card.train.dropped[static_cast<std::size_t>(Drop::length_ratio)]);
+  EXPECT_EQ(card.valid.pairs, 50u);
+  const auto vocab = Vocab::load(path("data") / "vocab.model");
+  const Corpus valid(path("data"), "valid");
+  for (std::size_t i = 0; i < valid.size(); ++i)
+    EXPECT_EQ(vocab->decode(src_of(valid, i)), test_line(3, i));
+  EXPECT_EQ(read_file(path("data") / "valid.src.txt"), read_file(path("valid.src")));
+  EXPECT_NO_THROW(verify_dataset(path("data")));
+}
+
+TEST_F(Prepare, TheNumberOfThreadsDoesNotChangeTheDataset) {
+  const auto one = prepare(request("one", 1), go_on_);
+  const auto three = prepare(request("three", 3), go_on_);
+  EXPECT_EQ(one.train.fingerprint, three.train.fingerprint);
+  EXPECT_EQ(read_file(path("one") / "train.tokens"), read_file(path("three") / "train.tokens"));
+}
+
+TEST_F(Prepare, ATsvGivesTheSameDatasetAsTwoFiles) {
+  std::ofstream tsv(path("train.tsv"));
+  for (std::uint64_t i = 0; i < 3000; ++i)
+    tsv << test_line(1, i) << "\t" << test_line(2, i) << "\n";
+  tsv.close();
+  const auto two = prepare(request("two"), go_on_);
+  PrepareRequest r = request("tsv");
+  r.train = {{}, {}, path("train.tsv")};
+  const auto one = prepare(r, go_on_);
+  EXPECT_EQ(one.train.fingerprint, two.train.fingerprint);
+  EXPECT_EQ(one.train.src.text_bytes + one.train.tgt.text_bytes, fs::file_size(path("train.tsv")));
+}
+
+TEST_F(Prepare, CountsWhatItLeavesOutByReason) {
+  const std::string long_line(2 << 20, 'x');
+  append("train.src", "same\n\nab\xff\nx\n" + std::string("n\0l", 3) + "\n" + long_line + "\na\n");
+  append("train.tgt", "same\ny\nz\n   \nq\nshort\nb b b b b b b b b b b b b b b b b b b b b b\n");
+  const auto before = prepare(request("a"), go_on_);
+  const auto dropped = [&](Drop d) { return before.train.dropped[static_cast<std::size_t>(d)]; };
+  EXPECT_EQ(dropped(Drop::equal), 1u);
+  EXPECT_EQ(dropped(Drop::empty), 2u);
+  EXPECT_EQ(dropped(Drop::invalid_utf8), 1u);
+  EXPECT_EQ(dropped(Drop::nul), 1u);
+  EXPECT_EQ(dropped(Drop::too_long), 1u);
+  EXPECT_GE(dropped(Drop::length_ratio), 1u);
+  std::uint64_t all = before.train.pairs;
+  for (const std::uint64_t n : before.train.dropped) all += n;
+  EXPECT_EQ(all, before.train.lines);
+}
+
+TEST_F(Prepare, FindsDuplicatesAndOverlap) {
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    append("train.src", test_line(1, i) + "\n" + test_line(3, i) + "\n");
+    append("train.tgt", test_line(2, i) + "\n" + test_line(4, i) + "\n");
+  }
+  append("train.src", test_line(3, 9) + "\n");
+  append("train.tgt", test_line(2, 9) + "\n");
+  PrepareRequest r = request();
+  r.rules.drop_duplicates = true;
+  r.rules.max_ratio = 100;
+  const auto card = prepare(r, go_on_);
+  EXPECT_EQ(card.train.dropped[static_cast<std::size_t>(Drop::duplicate)], 5u);
+  EXPECT_EQ(card.valid_pairs_in_train, 5u);
+  std::set<std::string> train_sources, shared_sources;  // short lines meet by chance, too
+  for (std::uint64_t i = 0; i < 3000; ++i) train_sources.insert(test_line(1, i));
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const std::string line = test_line(3, i);
+    if (i < 5 || i == 9 || train_sources.contains(line)) shared_sources.insert(line);
+  }
+  EXPECT_EQ(card.valid_sources_in_train, shared_sources.size());
+}
+
+TEST_F(Prepare, UnequalLineCountsAreRefusedWithBothCounts) {
+  append("train.src", "one more\n");
+  try {
+    prepare(request(), go_on_);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("3001"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("3000"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(nothing_left());
+}
+
+TEST_F(Prepare, StoppedFromOutsideItLeavesNothing) {
+  const std::atomic<bool> stop = true;
+  EXPECT_THROW(prepare(request(), stop), Interrupted);
+  EXPECT_TRUE(nothing_left());
+}
+
+TEST_F(Prepare, AnExistingFolderIsRefusedAndOnlyADatasetIsReplaced) {
+  prepare(request(), go_on_);
+  EXPECT_THROW(prepare(request(), go_on_), UserError);
+  PrepareRequest again = request();
+  again.replace = true;
+  EXPECT_NO_THROW(prepare(again, go_on_));
+  fs::create_directory(path("precious"));
+  std::ofstream(path("precious") / "thesis.txt") << "years of work";
+  PrepareRequest wrong = request("precious");
+  wrong.replace = true;
+  EXPECT_THROW(prepare(wrong, go_on_), UserError);
+  EXPECT_TRUE(fs::exists(path("precious") / "thesis.txt"));
+}
+
+TEST_F(Prepare, AnotherVocabularyIsFoundByItsHashNotItsSize) {
+  prepare(request("a"), go_on_);
+  write("train.src", 3000, 77);
+  write("train.tgt", 3000, 78);
+  prepare(request("b"), go_on_);
+  for (const char* name : {"vocab.model", "vocab.vocab"}) {
+    fs::copy_file(path("b") / name, path("a") / name, fs::copy_options::overwrite_existing);
+  }
+  EXPECT_THROW(verify_dataset(path("a")), UserError);
+}
+
+TEST_F(Prepare, EveryFlippedByteOfEveryFileIsFoundWhenVerified) {
+  prepare(request(), go_on_);
+  for (const auto& entry : fs::directory_iterator(path("data"))) {
+    const std::string whole = read_file(entry.path());
+    for (std::size_t at = 0; at < whole.size(); at += 1 + whole.size() / 60) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+      std::ofstream(entry.path(), std::ios::binary) << damaged;
+      EXPECT_THROW(verify_dataset(path("data")), UserError) << entry.path() << " byte " << at;
+    }
+    std::ofstream(entry.path(), std::ios::binary) << whole;
+  }
+  EXPECT_NO_THROW(verify_dataset(path("data")));
+}
+
+}  // namespace
+}  // namespace tandem
