@@ -34,14 +34,82 @@ FileDescriptor open_new(const fs::path& path) {
   return fd;
 }
 
-void sync(int fd, const fs::path& path) {
-  if (::fsync(fd) != 0) throw_env("sync", path, errno);
+// Whether the system refuses because of the name itself, which only the user can mend.
+bool is_about_the_name(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+    case EACCES:
+    case EPERM:
+    case ELOOP:
+    case ENAMETOOLONG:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_there(const fs::path& path) {  // a link to nothing, too
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0;
 }
 
 struct stat stat_of(int fd, const fs::path& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) throw_env("look at", path, errno);
   return info;
+}
+
+// Whether path still names the folder that fd has open.
+bool is_same(int fd, const fs::path& path) {
+  struct stat named {};
+  if (::lstat(path.c_str(), &named) != 0) return false;
+  const struct stat opened = stat_of(fd, path);
+  return named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+enum class Lock { ours, taken, gone };
+
+// Opens a folder and locks it. File systems without locks on folders (NFS) let everybody in.
+Lock lock_folder(const fs::path& path, FileDescriptor& fd) {
+  fd = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd.get() < 0 && errno == ENOENT) return Lock::gone;
+  if (fd.get() < 0) throw_env("open", path, errno);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Lock::taken;
+  return is_same(fd.get(), path) ? Lock::ours : Lock::gone;
+}
+
+void move(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) throw_env("rename to", to, errno);
+}
+
+// Gives two folders each other's name.
+void swap_names(const fs::path& a, const fs::path& b) {
+  if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return;
+  if (errno != EINVAL) throw_env("rename to", b, errno);
+  // A file system that cannot do it in one step (NFS): a kill in between leaves b beside, as a.old.
+  fs::path aside = a;
+  aside += ".old";
+  move(b, aside);
+  try {
+    move(a, b);
+  } catch (...) {
+    move(aside, b);
+    throw;
+  }
+  move(aside, a);
+}
+
+// Renames a folder; throws when the new name is taken.
+void rename_new(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
+  if (errno != EINVAL) throw_env("rename to", to, errno);
+  if (is_there(to)) throw_env("rename to", to, EEXIST);  // NFS again
+  move(from, to);
+}
+
+void sync(int fd, const fs::path& path) {
+  if (::fsync(fd) != 0) throw_env("sync", path, errno);
 }
 
 fs::path parent_of(const fs::path& path) {
@@ -64,9 +132,10 @@ FileDescriptor::~FileDescriptor() {
 
 FileDescriptor open_for_reading(const fs::path& path) {
   FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) {
+  if (fd.get() < 0 && is_about_the_name(errno)) {
     throw UserError(format("cannot read {}: {}", path.string(), errno_text(errno)));
   }
+  if (fd.get() < 0) throw_env("read", path, errno);
   if (S_ISDIR(stat_of(fd.get(), path).st_mode)) {
     throw UserError(format("cannot read {}: it is a directory, not a file", path.string()));
   }
@@ -94,12 +163,12 @@ void sync_directory(const fs::path& directory) {
 
 void atomic_write(const fs::path& path, std::string_view contents) {
   fs::path temporary = path;
-  temporary += format(".{}.tmp", ::getpid());
+  temporary += format(".{}.tmp", ::gettid());  // two threads may write the same file
   try {
     const FileDescriptor fd = open_new(temporary);
-    write_all(fd.get(), contents, temporary);
-    sync(fd.get(), temporary);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_env("rename to", path, errno);
+    write_all(fd.get(), contents, path);
+    sync(fd.get(), path);
+    move(temporary, path);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -163,28 +232,47 @@ void FileWriter::finish() {
   if (::close(fd_.release()) != 0) throw_env("close", path_, errno);
 }
 
-StagedDirectory::StagedDirectory(fs::path target, bool replace) : target_(std::move(target)) {
+StagedDirectory::StagedDirectory(fs::path target, bool replace)
+    : target_(std::move(target)), replace_(replace) {
   if (!target_.has_filename()) target_ = target_.parent_path();  // "data/" means "data"
-  if (!replace && fs::exists(target_)) {
+  const fs::path name = target_.filename();
+  if (name.empty() || name == "." || name == "..") {
+    throw UserError(format("{} cannot be written as a whole; name a new folder", target_.string()));
+  }
+  if (!replace_ && is_there(target_)) {
     throw UserError(format("{} exists already; name another folder", target_.string()));
+  }
+  if (is_there(target_) && !fs::is_directory(fs::symlink_status(target_))) {
+    throw UserError(format("{} is a file or a link; name a folder", target_.string()));
   }
   const fs::path parent = parent_of(target_);
   std::error_code failed;
   fs::create_directories(parent, failed);
   if (failed) throw_env("create", parent, failed.value());
 
-  staging_ = parent / format(".{}.partial", target_.filename().string());
-  if (::mkdir(staging_.c_str(), 0755) != 0 && errno != EEXIST) {
-    throw_env("create", staging_, errno);
+  staging_ = parent / format(".{}.partial", name.string());
+  Lock lock = Lock::gone;
+  while (lock == Lock::gone) {  // another process finished, and took it away, before we had it
+    if (::mkdir(staging_.c_str(), 0755) != 0 && errno != EEXIST) {
+      throw_env("create", staging_, errno);
+    }
+    lock = lock_folder(staging_, lock_);
   }
-  lock_ = FileDescriptor(::open(staging_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (lock_.get() < 0) throw_env("open", staging_, errno);
-  if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    committed_ = true;  // not ours: leave it alone
+  if (lock == Lock::taken) {
     throw UserError(format("another process is writing {}; wait for it or name another folder",
                            target_.string()));
   }
-  for (const auto& left_over : fs::directory_iterator(staging_)) fs::remove_all(left_over.path());
+  remove_left_overs();
+}
+
+void StagedDirectory::remove_left_overs() const {
+  std::error_code failed;
+  for (fs::directory_iterator entry(staging_, failed), end; !failed && entry != end;
+       entry.increment(failed)) {
+    fs::remove_all(entry->path(), failed);
+    if (failed) break;
+  }
+  if (failed) throw_env("clear", staging_, failed.value());
 }
 
 StagedDirectory::~StagedDirectory() {
@@ -194,14 +282,18 @@ StagedDirectory::~StagedDirectory() {
 
 void StagedDirectory::commit() {
   sync_directory(staging_);
-  const bool exchange = fs::exists(target_);
-  if (::renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, target_.c_str(),
-                  exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0) {
-    throw_env("rename to", target_, errno);
+  const bool swap = replace_ && is_there(target_);
+  FileDescriptor old;
+  if (swap) {
+    lock_folder(target_, old);  // or a next writer would take it for left-overs while we remove it
+    swap_names(staging_, target_);
+  } else {
+    rename_new(staging_, target_);
   }
   committed_ = true;
   sync_directory(parent_of(target_));
-  if (exchange) fs::remove_all(staging_);  // now the old one
+  std::error_code ignored;  // what is left of the old one, the next writer removes
+  if (swap) fs::remove_all(staging_, ignored);
 }
 
 }  // namespace tandem

@@ -80,7 +80,7 @@ class FileWriter {
 // next one.
 class StagedDirectory {
  public:
-  // An existing target is refused unless replace is set.
+  // An existing target is refused, now and in commit(), unless replace is set.
   StagedDirectory(fs::path target, bool replace);
   StagedDirectory(const StagedDirectory&) = delete;
   StagedDirectory& operator=(const StagedDirectory&) = delete;
@@ -89,9 +89,11 @@ class StagedDirectory {
   void commit();
 
  private:
+  void remove_left_overs() const;
   fs::path target_;
+  bool replace_;
   fs::path staging_;
-  FileDescriptor lock_;  // two writers of one target: the second is refused
+  FileDescriptor lock_;  // two writers of one target: the second is refused (NFS cannot tell)
   bool committed_ = false;
 };
 

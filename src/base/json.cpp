@@ -13,7 +13,7 @@ constexpr std::size_t kMaxDepth = 64;  // nothing we write nests deeper than 6
 
 using Library = nlohmann::ordered_json;
 
-// Builds our value while the library parses, so that depth and duplicates are judged as they come.
+// Builds our value while the library parses, so that depth is judged as it grows.
 class Builder : public nlohmann::json_sax<Library> {
  public:
   explicit Builder(std::string_view where) : where_(where) {}
@@ -29,13 +29,21 @@ class Builder : public nlohmann::json_sax<Library> {
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
   bool binary(binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(Json::object()); }
-  bool end_object() override { return close(); }
-  bool start_array(std::size_t) override { return open(Json::array()); }
-  bool end_array() override { return close(); }
+  bool start_object(std::size_t) override { return open(/*is_object=*/true); }
+  bool end_object() override {
+    Json::Object members = std::move(open_.back().members);
+    refuse_duplicates(members);
+    open_.pop_back();
+    return add(Json::object(std::move(members)));
+  }
+  bool start_array(std::size_t) override { return open(/*is_object=*/false); }
+  bool end_array() override {
+    Json::Array items = std::move(open_.back().items);
+    open_.pop_back();
+    return add(Json(std::move(items)));
+  }
   bool key(string_t& name) override {
-    if (open_.back().value.find(name) != nullptr) fail(format("key \"{}\" appears twice", name));
-    open_.back().key = std::move(name);
+    open_.back().members.emplace_back(std::move(name), Json());
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const Library::exception&) override {
@@ -43,9 +51,10 @@ class Builder : public nlohmann::json_sax<Library> {
   }
 
  private:
-  struct Frame {
-    Json value;
-    std::string key;  // of the member being read
+  struct Frame {  // an object or array that is not closed yet
+    bool is_object;
+    Json::Object members;  // the last one still waits for its value
+    Json::Array items;
   };
 
   [[noreturn]] void fail(std::string_view why) const {
@@ -54,22 +63,25 @@ class Builder : public nlohmann::json_sax<Library> {
   bool add(Json value) {
     if (open_.empty()) {
       root_ = std::move(value);
-    } else if (Frame& parent = open_.back(); parent.value.is_object()) {
-      parent.value.set(parent.key, std::move(value));
+    } else if (Frame& parent = open_.back(); parent.is_object) {
+      parent.members.back().second = std::move(value);
     } else {
-      parent.value.push(std::move(value));
+      parent.items.push_back(std::move(value));
     }
     return true;
   }
-  bool open(Json container) {
+  bool open(bool is_object) {
     if (open_.size() == kMaxDepth) fail(format("nested deeper than {} levels", kMaxDepth));
-    open_.push_back({std::move(container), {}});
+    open_.push_back({is_object, {}, {}});
     return true;
   }
-  bool close() {
-    Json done = std::move(open_.back().value);
-    open_.pop_back();
-    return add(std::move(done));
+  // By sorting, once an object is complete: a look-up for every key would be quadratic.
+  void refuse_duplicates(const Json::Object& members) const {
+    std::vector<std::string_view> keys;
+    for (const auto& [key, value] : members) keys.push_back(key);
+    std::ranges::sort(keys);
+    const auto twice = std::ranges::adjacent_find(keys);
+    if (twice != keys.end()) fail(format("key \"{}\" appears twice", *twice));
   }
 
   std::string_view where_;

@@ -1,8 +1,10 @@
 // json: a JSON value with ordered objects. Parsing treats input as hostile: depth is bounded,
-// duplicate keys are errors; numbers are printed so that they read back to the same bits.
+// duplicate keys are errors; numbers are printed so that they read back to the same bits (JSON has
+// no infinity and no NaN: they are written as null).
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,7 +12,15 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
+
 namespace tandem {
+
+// Numbers only: a bool is no number, and a character would silently become its code.
+template <class T>
+concept WholeNumber = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> &&
+                      !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
+                      !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
 
 class Json {
  public:
@@ -19,15 +29,19 @@ class Json {
   using Object = std::vector<Member>;
 
   Json() = default;  // null
-  Json(bool value) : value_(value) {}
-  Json(std::integral auto value) : value_(static_cast<std::int64_t>(value)) {}
-  Json(double value) : value_(value) {}
+  Json(std::nullptr_t) {}
+  Json(std::same_as<bool> auto value) : value_(value) {}  // no pointer becomes one
+  Json(WholeNumber auto value) : value_(static_cast<std::int64_t>(value)) {
+    check(std::in_range<std::int64_t>(value), "a number above 2^63-1 does not fit into JSON");
+  }
+  Json(std::floating_point auto value) : value_(static_cast<double>(value)) {}
   Json(const char* text) : value_(std::string(text)) {}
   Json(std::string_view text) : value_(std::string(text)) {}
   Json(std::string text) : value_(std::move(text)) {}
   Json(Array items) : value_(std::move(items)) {}
   static Json array() { return Json(Array{}); }
-  static Json object() { return Json(Object{}, 0); }
+  // The keys of members differ.
+  static Json object(Object members = {}) { return Json(std::move(members), 0); }
 
   // Building: Json::object().set("pairs", 3).set("name", "x").
   Json& set(std::string_view key, Json value);  // replaces an existing key

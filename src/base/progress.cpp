@@ -13,7 +13,7 @@ namespace tandem {
 using namespace std::chrono_literals;
 
 std::string duration_text(double seconds) {
-  const auto total = static_cast<long>(std::lround(seconds));
+  const auto total = std::lround(std::clamp(seconds, 0.0, 1e9));  // an estimate may be absurd
   if (total < 120) return format("{} s", total);
   if (total < 7200) return format("{} min", (total + 30) / 60);
   return format("{} h {} min", total / 3600, total % 3600 / 60);

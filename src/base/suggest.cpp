@@ -30,7 +30,8 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
   std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
   for (const std::string& candidate : known) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (distance < least) {
+    const bool share_a_letter = distance < std::max(name.size(), candidate.size());
+    if (share_a_letter && distance < least) {
       least = distance;
       best = candidate;
     }

@@ -11,7 +11,7 @@ namespace tandem {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The nearest of the names, or "" when none is near (more than a third of the letters differ, at
-// least 2).
+// least 2, or all of them).
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
 }  // namespace tandem

@@ -21,11 +21,13 @@ constexpr std::size_t kBlockBytes = 1 << 18;
 // The uncompressed bytes of a file, block by block.
 class ByteSource {
  public:
-  explicit ByteSource(const fs::path& path)
+  ByteSource(const fs::path& path, LineEnds ends)
       : path_(path),
+        keep_bom_(ends == LineEnds::raw),
         fd_(path == "-" ? FileDescriptor(::dup(STDIN_FILENO)) : open_for_reading(path)) {
     raw_.resize(kBlockBytes);
     fill();
+    if (raw_size_ == 1 && raw_[0] == 0x1f) fill(1);  // a pipe may bring the two apart
     gzip_ = raw_size_ >= 2 && raw_[0] == 0x1f && raw_[1] == 0x8b;
     if (gzip_ && inflateInit2(&zlib_, 15 + 16) != Z_OK) throw EnvError("zlib cannot start");
   }
@@ -35,27 +37,53 @@ class ByteSource {
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
 
-  // Up to out.size() bytes; 0 at the end.
+  // Up to out.size() bytes; 0 at the end. A BOM at the start of the file is passed over.
   std::size_t read(std::span<char> out) {
-    if (gzip_) return inflate_into(out);
+    if (text_bytes_ > 0 || keep_bom_) return read_some(out);
+    constexpr std::string_view kBom = "\xEF\xBB\xBF";
+    std::string_view start;
+    for (;;) {  // on, as long as the little that came may be the beginning of a BOM
+      const std::size_t n = read_some(out.subspan(start.size()));
+      start = {out.data(), start.size() + n};
+      if (n == 0 || start.size() >= kBom.size() || !kBom.starts_with(start)) break;
+    }
+    if (!start.starts_with(kBom)) return start.size();
+    if (start == kBom) return read_some(out);
+    std::memmove(out.data(), start.data() + kBom.size(), start.size() - kBom.size());
+    return start.size() - kBom.size();
+  }
+  std::uint64_t bytes_read() const { return bytes_read_ - (raw_size_ - raw_begin_); }
+  std::uint64_t text_bytes() const { return text_bytes_; }
+
+ private:
+  std::size_t read_some(std::span<char> out) {
+    const std::size_t n = gzip_ ? inflate_into(out) : copy_into(out);
+    text_bytes_ += n;
+    return n;
+  }
+
+  std::size_t copy_into(std::span<char> out) {
     if (raw_begin_ == raw_size_) fill();
     const std::size_t n = std::min(out.size(), raw_size_ - raw_begin_);
     std::memcpy(out.data(), raw_.data() + raw_begin_, n);
     raw_begin_ += n;
     return n;
   }
-  std::uint64_t bytes_read() const { return bytes_read_ - (raw_size_ - raw_begin_); }
 
- private:
-  void fill() {
+  // Reads the next bytes of the file behind the first `keep` that are there. At the end it does not
+  // ask again: a terminal would then wait for a second end.
+  void fill(std::size_t keep = 0) {
     ssize_t n = 0;
-    do {
-      n = ::read(fd_.get(), raw_.data(), raw_.size());
-    } while (n < 0 && errno == EINTR);
+    if (!ended_) {
+      do {
+        n = ::read(fd_.get(), raw_.data() + keep, raw_.size() - keep);
+      } while (n < 0 && errno == EINTR);
+    }
     if (n < 0) throw EnvError(format("cannot read {}: {}", path_.string(), errno_text(errno)));
+    ended_ = n == 0;
     raw_begin_ = 0;
-    raw_size_ = static_cast<std::size_t>(n);
-    bytes_read_ += raw_size_;
+    raw_size_ = keep + static_cast<std::size_t>(n);
+    bytes_read_ += static_cast<std::uint64_t>(n);
   }
 
   std::size_t inflate_into(std::span<char> out) {
@@ -89,33 +117,44 @@ class ByteSource {
   }
 
   fs::path path_;
+  bool keep_bom_;
   FileDescriptor fd_;
   std::vector<unsigned char> raw_;
   std::size_t raw_begin_ = 0, raw_size_ = 0;
-  std::uint64_t bytes_read_ = 0;
-  bool gzip_ = false, began_ = false, member_open_ = false;
+  std::uint64_t bytes_read_ = 0, text_bytes_ = 0;
+  bool ended_ = false, gzip_ = false, began_ = false, member_open_ = false;
   z_stream zlib_{};
 };
+
+// The length of text without a UTF-8 character that was cut in two at its end.
+std::size_t whole_characters(std::string_view text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte < 0x80) break;
+    if (byte < 0xC0) continue;  // inside a character
+    const std::size_t length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+    return back < length ? text.size() - back : text.size();
+  }
+  return text.size();
+}
 
 }  // namespace
 
 struct LineReader::State {
   State(const fs::path& path, std::size_t max_line, LineEnds ends)
-      : source(path), max_line_bytes(max_line), clean(ends == LineEnds::clean) {
+      : source(path, ends),
+        max_line_bytes(std::min(max_line, SIZE_MAX - 1)),
+        clean(ends == LineEnds::clean) {
     block.resize(kBlockBytes);
-    refill();
-    constexpr std::string_view kBom = "\xEF\xBB\xBF";
-    if (clean && std::string_view(block.data(), end).starts_with(kBom)) begin = kBom.size();
   }
   bool refill() {
     begin = 0;
     end = source.read(block);
-    text_bytes += end;
     return end > 0;
   }
-  // Takes n bytes of the block into the line, up to the limit.
+  // Takes n bytes of the block into the line, up to one more than the limit: it may be a \r.
   void take(std::size_t n) {
-    const std::size_t room = max_line_bytes - line.size();
+    const std::size_t room = max_line_bytes + 1 - line.size();
     cut = cut || n > room;
     line.append(block.data() + begin, std::min(n, room));
     begin += n;
@@ -128,7 +167,7 @@ struct LineReader::State {
   std::size_t begin = 0, end = 0;
   std::string line;  // only for lines that span blocks
   bool cut = false;
-  std::uint64_t line_number = 0, text_bytes = 0;
+  std::uint64_t line_number = 0;
 };
 
 LineReader::LineReader(const fs::path& path, std::size_t max_line_bytes, LineEnds ends)
@@ -158,7 +197,9 @@ bool LineReader::next(std::string_view& line) {
     if (ends) ++s.begin;
     if (ends || !s.refill()) break;
   }
-  if (s.clean && line.ends_with('\r')) line.remove_suffix(1);
+  if (s.clean && !s.cut && line.ends_with('\r')) line.remove_suffix(1);
+  s.cut = s.cut || line.size() > s.max_line_bytes;
+  if (s.cut) line = line.substr(0, whole_characters(line.substr(0, s.max_line_bytes)));
   return true;
 }
 
@@ -172,11 +213,11 @@ std::uint64_t LineReader::bytes_read() const {
   return state_->source.bytes_read();
 }
 std::uint64_t LineReader::text_bytes() const {
-  return state_->text_bytes;
+  return state_->source.text_bytes();
 }
 
 std::uint64_t count_lines(const fs::path& path) {
-  ByteSource source(path);
+  ByteSource source(path, LineEnds::clean);
   std::vector<char> block(kBlockBytes);
   std::uint64_t lines = 0;
   char last = '\n';

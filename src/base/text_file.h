@@ -18,8 +18,9 @@ enum class LineEnds { clean, raw };
 
 class LineReader {
  public:
-  // Lines longer than max_line_bytes are cut there and reported by was_cut(); the rest is passed
-  // over, so that a broken file cannot fill the memory. path "-" reads standard input.
+  // Lines longer than max_line_bytes are cut there (or up to three bytes before, never inside a
+  // UTF-8 character) and reported by was_cut(); the rest is passed over, so that a broken file
+  // cannot fill the memory. path "-" reads standard input.
   explicit LineReader(const std::filesystem::path& path, std::size_t max_line_bytes = 1 << 20,
                       LineEnds ends = LineEnds::clean);
   ~LineReader();

@@ -1,0 +1,145 @@
+"""What the tests share. TANDEM names the program under test; scripts/test sets it.
+
+    def test_refuses(tandem, tmp_path):
+        done = tandem("score", tmp_path / "absent", "-", input="a line\n")
+        assert done.returncode == 2 and "absent" in done.stderr
+"""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TIMEOUT_SECONDS = 120
+
+
+@pytest.fixture(scope="session")
+def repo() -> Path:
+    """The root of the repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The program under test."""
+    path = Path(os.environ.get("TANDEM") or ROOT / "build/release/tandem").resolve()
+    assert path.exists(), f"{path} is not built; scripts/build does it"
+    return path
+
+
+@pytest.fixture(scope="session")
+def sanitized(program) -> bool:
+    """Whether the program is built with AddressSanitizer: memory and time are then not its own."""
+    return b"__asan_init" in program.read_bytes()
+
+
+def run(command, input=None, env=None, **options) -> subprocess.CompletedProcess:
+    """Runs a command to its end; never raises for its exit code. input may be str or bytes; without it standard input
+    is empty. env is added to the environment (None removes a name). Output is text; bytes that are not UTF-8 come
+    as surrogates, so that they can be compared (os.fsencode gives them back)."""
+    merged = {**os.environ, **{key: str(value) for key, value in (env or {}).items() if value is not None}}
+    for key in [key for key, value in (env or {}).items() if value is None]:
+        merged.pop(key, None)
+    if isinstance(input, str):
+        input = input.encode("utf-8", "surrogateescape")
+    done = subprocess.run([str(part) for part in command], input=input if input is not None else b"", env=merged,
+                          capture_output=True, timeout=options.pop("timeout", TIMEOUT_SECONDS), **options)
+    done.stdout = done.stdout.decode("utf-8", "surrogateescape")
+    done.stderr = done.stderr.decode("utf-8", "surrogateescape")
+    return done
+
+
+@pytest.fixture(scope="session")
+def tandem(program):
+    """tandem("score", a, b, input=..., env=..., cwd=..., timeout=...) -> subprocess.CompletedProcess with text."""
+    return lambda *arguments, **options: run([program, *arguments], **options)
+
+
+# --- a disk that is nearly full ---------------------------------------------------------------------------------------
+
+
+class SmallDisk:
+    """A private tmpfs of a few bytes, in a mount namespace of its own: disk.run(...) sees it at disk.path, the test
+    looks at it through disk.view, everybody else sees an empty folder. It vanishes with its holder."""
+
+    def __init__(self, path: Path, size_bytes: int):
+        self.path = path
+        mount = 'mount -t tmpfs -o "size=$1" tmpfs "$2" && echo ready && exec cat'
+        self._holder = subprocess.Popen(
+            ["unshare", "--mount", "sh", "-c", mount, "sh", str(size_bytes), str(path)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if self._holder.stdout.readline() != "ready\n":
+            pytest.skip(f"cannot mount a private tmpfs here: {self._holder.stderr.read().strip()}")
+        self.view = Path(f"/proc/{self._holder.pid}/root{path}")
+
+    def run(self, *command, **options) -> subprocess.CompletedProcess:
+        return run(["nsenter", f"--mount=/proc/{self._holder.pid}/ns/mnt", *command], **options)
+
+    def close(self):
+        self._holder.communicate()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """small_disk(size_bytes) -> SmallDisk"""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: mounts a private tmpfs")
+    disks = []
+
+    def make(size_bytes: int) -> SmallDisk:
+        path = tmp_path / f"disk{len(disks)}"
+        path.mkdir()
+        disks.append(SmallDisk(path, size_bytes))
+        return disks[-1]
+
+    yield make
+    for disk in disks:
+        disk.close()
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Measured:
+    returncode: int
+    stdout: str
+    stderr: str
+    peak_rss_bytes: int
+    cpu_seconds: float
+
+
+# Forks from a small process: a child's peak starts at the size of the process it was forked from, and pytest is large.
+_LAUNCHER = """
+import json, os, resource, sys
+report, limit, *command = sys.argv[1:]
+child = os.fork()
+if child == 0:
+    if int(limit):
+        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+    os.execvp(command[0], command)
+_, status, usage = os.wait4(child, 0)
+with open(report, "w") as out:
+    json.dump({"returncode": os.waitstatus_to_exitcode(status), "peak_rss_bytes": usage.ru_maxrss * 1024,
+               "cpu_seconds": usage.ru_utime + usage.ru_stime}, out)
+"""
+
+
+@pytest.fixture
+def measured(program, sanitized, tmp_path):
+    """measured("prepare", ..., memory_limit=None, input=...) -> Measured. The program's peak resident memory; with
+    memory_limit (bytes of address space) allocations beyond it fail."""
+
+    def call(*arguments, memory_limit: int = 0, **options) -> Measured:
+        if memory_limit and sanitized:
+            pytest.skip("AddressSanitizer reserves terabytes of address space, so no limit can be set")
+        report = tmp_path / "usage.json"
+        done = run([sys.executable, "-S", "-c", _LAUNCHER, report, memory_limit, program, *arguments], **options)
+        return Measured(stdout=done.stdout, stderr=done.stderr, **json.loads(report.read_text()))
+
+    return call
