@@ -19,14 +19,16 @@ struct GetOptions {
   DownloadOptions download;
 };
 
-constexpr double kMegabyte = 1e6;
+constexpr double kKilobyte = 1e3, kMegabyte = 1e6;
 
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
 }
 
-std::string megabytes(std::uint64_t bytes) {
-  return format("{:.1f} MB", static_cast<double>(bytes) / kMegabyte);
+std::string size_text(std::uint64_t bytes) {
+  const auto size = static_cast<double>(bytes);
+  return size < kMegabyte ? format("{:.1f} kB", size / kKilobyte)
+                          : format("{:.1f} MB", size / kMegabyte);
 }
 
 // The bar of one file. It measures what this call downloads, so that a continued file does not
@@ -64,7 +66,7 @@ std::string status_of(const CorpusFileResult& result) {
 
 void print_result(const CorpusFileResult& result) {
   print(format("{}: {}, {}, {}\n", result.file->name, status_of(result),
-               megabytes(result.download.bytes),
+               size_text(result.download.bytes),
                result.verified ? "sha256 is right"
                                : format("could not be verified, its sha256 {} is in SHA256SUMS",
                                         result.download.sha256)));
@@ -97,7 +99,7 @@ void print_list(std::span<const Corpus> corpora) {
     print(format("{}: {}\n", corpus.name, corpus.about));
     for (const CorpusFile& file : corpus.files) {
       print(format("  {}\n    {}, sha256 {}\n", file.url,
-                   file.bytes ? megabytes(*file.bytes) : "size not known",
+                   file.bytes ? size_text(*file.bytes) : "size not known",
                    file.sha256.empty() ? "not known" : file.sha256));
     }
   }
@@ -166,7 +168,8 @@ void add_get(CommandLine& line) {
   verb.option("--retry-seconds", options->download.first_wait_seconds,
               "wait before the first retry, in seconds; doubles up to 30");
   verb.option("--stall-seconds", options->download.stall_seconds,
-              "a connection under 100 bytes a second for so long is given up", 1, 3600);
+              "silence, or under 100 bytes a second, after which a connection is given up", 1,
+              3600);
   verb.flag("--list", options->list, "show the known corpora and do nothing");
   verb.flag("--json", options->json, "print one JSON object");
   verb.run([options] { return get(*options); });

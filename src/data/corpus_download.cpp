@@ -53,7 +53,7 @@ std::vector<CorpusFileResult> download_corpus(const Corpus& corpus, const fs::pa
     const DownloadRequest request = request_for(file, folder, mirror, sums);
     CorpusFileResult result{&file, {}, false, !file.sha256.empty()};
     const DownloadEvents watchers = events.begin(file);
-    if (fs::exists(request.target)) {
+    if (std::error_code ignored; fs::exists(request.target, ignored)) {
       result.download = {sha256_of_file(request.target), fs::file_size(request.target), 0};
       result.already_there = request.sha256.empty() || result.download.sha256 == request.sha256;
       if (!result.already_there) {

@@ -17,6 +17,8 @@
 namespace tandem {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 // How one attempt ended, when another one may help.
 struct Attempt {
   bool whole = false;
@@ -63,12 +65,20 @@ class Transfer {
   std::exception_ptr failure_;  // thrown inside a callback
   bool body_began_ = false;
   bool cannot_continue_ = false;
+  bool stalled_ = false;
+  Clock::duration stall_limit_;
+  Clock::time_point last_arrival_ = Clock::now();
   std::uint64_t bytes_received_ = 0;
 };
 
 Transfer::Transfer(const DownloadRequest& request, const DownloadOptions& options,
                    PartialFile& part, const std::atomic<bool>& stop, const DownloadEvents& events)
-    : request_(request), part_(part), stop_(stop), events_(events), easy_(curl_easy_init()) {
+    : request_(request),
+      part_(part),
+      stop_(stop),
+      events_(events),
+      easy_(curl_easy_init()),
+      stall_limit_(std::chrono::seconds(options.stall_seconds)) {
   if (!easy_) throw EnvError("libcurl does not start: out of memory");
   CURL* const easy = easy_.get();
   curl_easy_setopt(easy, CURLOPT_URL, request.url.c_str());
@@ -141,6 +151,7 @@ void Transfer::take_body(std::span<const std::byte> bytes) {
                           request_.url, largest, *request_.bytes));
   }
   part_.append(bytes);
+  last_arrival_ = Clock::now();
   bytes_received_ += bytes.size();
   events_.progress(part_.size(), request_.bytes.value_or(promised));
 }
@@ -155,9 +166,12 @@ std::size_t Transfer::on_body(char* data, std::size_t, std::size_t size, void* s
   return transfer.failure_ || transfer.cannot_continue_ ? CURL_WRITEFUNC_ERROR : size;
 }
 
-// libcurl calls this at least once a second, also while nothing arrives.
+// libcurl calls this at least once a second, also while nothing arrives. Its own low-speed limit
+// averages over several seconds: it ends a trickle, but notices silence late.
 int Transfer::on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-  return static_cast<Transfer*>(self)->stop_ ? 1 : 0;
+  auto& transfer = *static_cast<Transfer*>(self);
+  transfer.stalled_ = Clock::now() - transfer.last_arrival_ > transfer.stall_limit_;
+  return transfer.stop_ || transfer.stalled_ ? 1 : 0;
 }
 
 Attempt Transfer::run() {
@@ -191,7 +205,7 @@ Attempt Transfer::judge_failure(CURLcode code) const {
   const std::string detail = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code);
   switch (code) {
     case CURLE_ABORTED_BY_CALLBACK:
-      return {.trouble = "stopped"};
+      return {.trouble = stalled_ ? "nothing arrives any more" : "stopped"};
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
       return {.no_such_host = true, .trouble = detail};
@@ -216,6 +230,9 @@ Attempt Transfer::judge_end() const {
   const auto wanted = part_.origin().total ? part_.origin().total : request_.bytes;
   if (wanted && part_.size() < *wanted) {
     return {.trouble = format("the server ended it after {} of {} bytes", part_.size(), *wanted)};
+  }
+  if (wanted && part_.size() > *wanted) {
+    return {.start_over = true, .trouble = "the server sent more than it promised"};
   }
   long version = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_VERSION, &version);
@@ -247,7 +264,6 @@ bool is_whole(const PartialFile& part) {
 }
 
 void wait(double seconds, const std::atomic<bool>& stop) {
-  using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   while (!stop && Clock::now() < end) {
     std::this_thread::sleep_for(

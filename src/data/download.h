@@ -22,7 +22,7 @@ struct DownloadRequest {
 struct DownloadOptions {
   std::int64_t retries = 8;         // in a row, each without getting further
   double first_wait_seconds = 1;    // before the first retry; doubles up to 30 s
-  std::int64_t stall_seconds = 60;  // under 100 bytes a second for so long: the connection is dead
+  std::int64_t stall_seconds = 60;  // silence, or under 100 bytes a second: a dead connection
 };
 
 // Watchers of a download; they cannot steer it.
