@@ -7,6 +7,7 @@ namespace tandem {
 
 void add_decode(CommandLine& line);
 void add_encode(CommandLine& line);
+void add_get(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_prepare(CommandLine& line);
 

@@ -1,0 +1,78 @@
+#include "base/sha256.h"
+
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/format.h"
+
+namespace tandem {
+namespace {
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
+
+Context new_context() {
+  Context context(EVP_MD_CTX_new());
+  if (!context) throw std::bad_alloc();
+  return context;
+}
+
+// OpenSSL's digests fail for lack of memory only, or where a policy of the machine forbids them.
+void demand(int openssl_result) {
+  if (openssl_result != 1) throw EnvError("OpenSSL refuses to compute SHA-256 on this machine");
+}
+
+}  // namespace
+
+struct Sha256::State {
+  Context context = new_context();
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  demand(EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr));
+}
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::add(std::span<const std::byte> bytes) {
+  demand(EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()));
+}
+
+std::string Sha256::hex() const {
+  const Context copy = new_context();  // finishing ends a context, ours goes on
+  demand(EVP_MD_CTX_copy_ex(copy.get(), state_->context.get()));
+  std::array<unsigned char, 32> digest{};
+  demand(EVP_DigestFinal_ex(copy.get(), digest.data(), nullptr));
+  return format("{:02x}", join(digest, ""));
+}
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+  const FileDescriptor fd = open_for_reading(path);
+  std::vector<std::byte> block(1 << 18);
+  Sha256 hash;
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), block.data(), block.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw EnvError(format("cannot read {}: {}", path.string(), errno_text(errno)));
+    if (n == 0) return hash.hex();
+    hash.add(std::span(block).first(static_cast<std::size_t>(n)));
+  }
+}
+
+bool is_sha256_hex(std::string_view text) {
+  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+}  // namespace tandem

@@ -1,0 +1,43 @@
+#include "base/signals.h"
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+// The one unavoidable global: the system calls a signal handler with nothing but the number.
+std::atomic<bool> stop_requested{
+    false};                          // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<bool> listening{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+static_assert(std::atomic<bool>::is_always_lock_free, "a handler may not wait for a lock");
+
+extern "C" void on_stop_signal(int number) {
+  if (!stop_requested.exchange(true)) return;
+  ::signal(number, SIG_DFL);
+  ::raise(number);  // arrives when this handler returns
+}
+
+}  // namespace
+
+StopSignals::StopSignals() : before_{{{SIGINT, {}}, {SIGTERM, {}}}} {
+  check(!listening.exchange(true), "two StopSignals at the same time");
+  stop_requested = false;
+  struct sigaction ours {};
+  ours.sa_handler = on_stop_signal;  // without SA_RESTART: a waiting read or sleep wakes up
+  ::sigemptyset(&ours.sa_mask);
+  for (Before& before : before_) {
+    ::sigaction(before.number, nullptr, &before.action);
+    if (before.action.sa_handler != SIG_IGN) ::sigaction(before.number, &ours, nullptr);
+  }
+}
+
+StopSignals::~StopSignals() {
+  for (const Before& before : before_) ::sigaction(before.number, &before.action, nullptr);
+  listening = false;
+}
+
+const std::atomic<bool>& StopSignals::flag() const {
+  return stop_requested;
+}
+
+}  // namespace tandem

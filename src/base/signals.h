@@ -1,0 +1,35 @@
+// signals: SIGINT (Ctrl-C) and SIGTERM as a flag that long work looks at between two steps.
+//
+//   const StopSignals signals;                    // in the verb, before the work
+//   prepare(..., signals.flag());                 // below: const std::atomic<bool>& stop
+//   if (stop) throw Interrupted("stopped; ...");  // after what was done is safe on disk
+//
+// The first signal sets the flag; the next one ends the process at once, as if nobody listened.
+// A signal that the parent had us ignore (nohup) stays ignored. Work takes the flag and not this
+// class, so that a test can stop it with a plain variable.
+#pragma once
+
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+
+namespace tandem {
+
+class StopSignals {
+ public:
+  StopSignals();   // one at a time in a process
+  ~StopSignals();  // gives the signals back to whoever had them before
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  const std::atomic<bool>& flag() const;
+
+ private:
+  struct Before {
+    int number;
+    struct sigaction action;
+  };
+  std::array<Before, 2> before_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,48 @@
+#include "base/signals.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace tandem {
+
+TEST(StopSignals, TheFirstSignalSetsTheFlagAndTheNextObjectStartsAfresh) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    const StopSignals signals;
+    EXPECT_FALSE(signals.flag());
+    ::raise(number);
+    EXPECT_TRUE(signals.flag());
+  }
+}
+
+TEST(StopSignals, TheSecondSignalEndsTheProcess) {
+  const auto twice = [](int first, int second) {
+    const StopSignals signals;
+    ::raise(first);
+    ::raise(second);
+  };
+  EXPECT_EXIT(twice(SIGINT, SIGINT), testing::KilledBySignal(SIGINT), "");
+  EXPECT_EXIT(twice(SIGINT, SIGTERM), testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(StopSignals, GivesTheSignalsBack) {
+  { const StopSignals signals; }
+  EXPECT_EXIT(::raise(SIGTERM), testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(StopSignals, AnIgnoredSignalStaysIgnored) {
+  const auto before = ::signal(SIGINT, SIG_IGN);
+  {
+    const StopSignals signals;
+    ::raise(SIGINT);
+    EXPECT_FALSE(signals.flag());
+  }
+  ::signal(SIGINT, before);
+}
+
+TEST(StopSignals, TwoAtATimeAreOurMistake) {
+  const StopSignals signals;
+  EXPECT_THROW(StopSignals second, InternalError);
+}
+
+}  // namespace tandem
