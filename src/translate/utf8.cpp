@@ -1,0 +1,103 @@
+#include "translate/utf8.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+namespace tandem {
+namespace {
+
+struct LeadByte {
+  std::size_t tail_bytes;
+  char32_t bits;   // of the code point that the lead byte itself holds
+  char32_t least;  // a smaller code point would have had a shorter form
+};
+
+LeadByte read_lead(unsigned char byte) {
+  if (byte >= 0xC2 && byte <= 0xDF) return {1, byte & 0x1Fu, 0x80};
+  if (byte >= 0xE0 && byte <= 0xEF) return {2, byte & 0x0Fu, 0x800};
+  if (byte >= 0xF0 && byte <= 0xF4) return {3, byte & 0x07u, 0x10000};
+  return {0, 0, 0};
+}
+
+// Bytes of the white space that begins at `at`, or 0.
+std::size_t space_bytes(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x80) return is_space(byte) ? 1 : 0;
+  // Lead bytes of U+0085 and U+00A0, U+1680, U+2000 to U+205F, U+3000.
+  if (byte != 0xC2 && (byte < 0xE1 || byte > 0xE3)) return 0;
+  std::size_t end = at;
+  return is_space(next_code_point(text, end)) ? end - at : 0;
+}
+
+}  // namespace
+
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto first = static_cast<unsigned char>(text[at++]);
+  if (first < 0x80) return first;
+  const char32_t ill_formed = kIllFormed + first;
+  const LeadByte lead = read_lead(first);
+  if (lead.tail_bytes == 0 || text.size() - at < lead.tail_bytes) return ill_formed;
+  char32_t point = lead.bits;
+  for (std::size_t i = 0; i < lead.tail_bytes; ++i) {
+    const auto byte = static_cast<unsigned char>(text[at + i]);
+    if ((byte & 0xC0) != 0x80) return ill_formed;
+    point = (point << 6) | (byte & 0x3Fu);
+  }
+  const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
+  if (point < lead.least || surrogate || point > 0x10FFFF) return ill_formed;
+  at += lead.tail_bytes;
+  return point;
+}
+
+bool is_valid_utf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::uint64_t block = 0;
+    if (text.size() - at >= sizeof block) {  // eight ASCII bytes at a time
+      std::memcpy(&block, text.data() + at, sizeof block);
+      if ((block & 0x8080808080808080u) == 0) {
+        at += sizeof block;
+        continue;
+      }
+    }
+    if (next_code_point(text, at) >= kIllFormed) return false;
+  }
+  return true;
+}
+
+bool is_space(char32_t point) {
+  if (point <= 0x20) return point == 0x20 || (point >= 0x09 && point <= 0x0D) || point >= 0x1C;
+  if (point < 0x2000) return point == 0x85 || point == 0xA0 || point == 0x1680;
+  return point <= 0x200A || point == 0x2028 || point == 0x2029 || point == 0x202F ||
+         point == 0x205F || point == 0x3000;
+}
+
+std::string_view strip_right(std::string_view text) {
+  while (!text.empty()) {
+    std::size_t bytes = 0;  // white space takes 1, 2 or 3 bytes
+    for (std::size_t n = 1; n <= 3 && n <= text.size() && bytes == 0; ++n) {
+      if (space_bytes(text, text.size() - n) == n) bytes = n;
+    }
+    if (bytes == 0) break;
+    text.remove_suffix(bytes);
+  }
+  return text;
+}
+
+void split_words(std::string_view text, std::vector<std::string_view>& words) {
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = space_bytes(text, at);
+    if (bytes == 0) {
+      ++at;
+      continue;
+    }
+    if (at > begin) words.push_back(text.substr(begin, at - begin));
+    at += bytes;
+    begin = at;
+  }
+  if (text.size() > begin) words.push_back(text.substr(begin));
+}
+
+}  // namespace tandem

@@ -1,0 +1,27 @@
+// utf8: UTF-8 text by code points and by words. White space is what Python's str.split() and
+// str.rstrip() take for it, because sacreBLEU's numbers rest on that set.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace tandem {
+
+// A byte that is not part of well-formed UTF-8 reads as kIllFormed + byte, which is no code point.
+inline constexpr char32_t kIllFormed = 0x110000;
+
+// The code point at `at`, which is moved behind it. Needs at < text.size(); any bytes are allowed.
+char32_t next_code_point(std::string_view text, std::size_t& at);
+
+// Strict, as Python decodes: no surrogates, no overlong forms, nothing above U+10FFFF.
+bool is_valid_utf8(std::string_view text);
+
+bool is_space(char32_t point);
+
+std::string_view strip_right(std::string_view text);
+
+// The words between white space, appended to words; they are views into text.
+void split_words(std::string_view text, std::vector<std::string_view>& words);
+
+}  // namespace tandem
