@@ -150,6 +150,13 @@ void FileWriter::flush() {
   buffer_.clear();
 }
 
+void FileWriter::overwrite_start(std::span<const std::byte> bytes) {
+  flush();
+  if (::pwrite(fd_.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw_env("write", path_, errno);
+  }
+}
+
 void FileWriter::finish() {
   flush();
   sync(fd_.get(), path_);

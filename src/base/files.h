@@ -62,6 +62,7 @@ class FileWriter {
   FileWriter(FileWriter&&) noexcept = default;
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
+  void overwrite_start(std::span<const std::byte> bytes);  // a header known only at the end
   void finish();
   std::uint64_t size() const { return size_; }
 

@@ -29,6 +29,7 @@ struct Hasher64::State {
 Hasher64::Hasher64() : state_(std::make_unique<State>()) {}
 Hasher64::~Hasher64() = default;
 Hasher64::Hasher64(Hasher64&&) noexcept = default;
+Hasher64& Hasher64::operator=(Hasher64&&) noexcept = default;
 
 void Hasher64::add(std::span<const std::byte> bytes) {
   XXH3_64bits_update(state_->xxh, bytes.data(), bytes.size());

@@ -22,6 +22,7 @@ class Hasher64 {
   Hasher64();
   ~Hasher64();
   Hasher64(Hasher64&&) noexcept;
+  Hasher64& operator=(Hasher64&&) noexcept;
   void add(std::span<const std::byte> bytes);
   std::uint64_t value() const;
 

@@ -1,6 +1,6 @@
-// corpus: one part (train, valid) of a prepared dataset, mapped and read-only; all processes of a host
-// share its pages. Opening checks header and index by hash; verify() checks every byte of the tokens.
-// The format is described byte by byte in docs/formats.md.
+// corpus: one part (train, valid) of a prepared dataset, mapped and read-only; all processes of a
+// host share its pages. Opening checks header and index by hash; verify() checks every byte of the
+// tokens. The format is described byte by byte in docs/formats.md.
 #pragma once
 
 #include <cstdint>
