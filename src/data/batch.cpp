@@ -1,5 +1,6 @@
 #include "data/batch.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/error.h"

@@ -35,6 +35,11 @@ void Loader::work(DataCursor cursor) {
 }
 
 void Loader::make_steps(DataCursor cursor) {
+  if (corpus_.special_ids().bos < 0 || corpus_.special_ids().eos < 0) {
+    throw UserError(
+        "the vocabulary of the dataset lacks a mark for the start or end of a sentence (bos, eos); "
+        "prepare the dataset with a vocabulary that has both");
+  }
   BatchPlan now = plan(cursor.epoch);
   const auto batches = static_cast<std::int64_t>(now.batches());
   if (cursor.next < 0 || cursor.next >= batches) {
