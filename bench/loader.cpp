@@ -57,7 +57,7 @@ void measure_plan(PairLengths lengths, Json& result) {
   const std::size_t batches = plan.batches() - 1;  // the last one is small
   for (std::size_t b = 0; b < batches; ++b) {
     double tokens = 0, heaviest = 0, cost = 0;
-    for (const auto& part : split_by_cost(describe(lengths, plan.batch(b)), 8)) {
+    for (const auto& part : split_by_cost(measure_sentences(lengths, plan.batch(b)), 8)) {
       double part_cost = 0;
       for (const auto& sentence : part) {
         tokens += sentence.tgt_tokens;

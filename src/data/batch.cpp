@@ -60,7 +60,7 @@ StepBatch make_step(const Corpus& corpus, const BatchPlan& plan, DataCursor curs
   check(cursor.next >= 0 && index < plan.batches(), "no such batch in the plan");
   check(cut.slot.rank < cut.slot.world, "a rank must be below the number of workers");
 
-  const auto sentences = describe(corpus.lengths(), plan.batch(index), cut.cost);
+  const auto sentences = measure_sentences(corpus.lengths(), plan.batch(index), cut.cost);
   StepBatch step;
   step.cursor = cursor;
   step.after = index + 1 < plan.batches() ? DataCursor{cursor.epoch, cursor.next + 1}
@@ -72,7 +72,7 @@ StepBatch make_step(const Corpus& corpus, const BatchPlan& plan, DataCursor curs
     step.tgt_tokens += sentence.tgt_tokens;
   }
   const auto mine = split_by_cost(sentences, cut.slot.world)[cut.slot.rank];
-  for (const auto& part : split_by_tokens(mine, cut.micro_tokens)) {
+  for (const auto& part : split_by_tokens(mine, cut.max_tokens_per_micro)) {
     step.micro.push_back(pack(corpus, part));
   }
   return step;

@@ -25,8 +25,8 @@ Tokens count_tokens(std::span<const Sentence> sentences) {
 
 }  // namespace
 
-std::vector<Sentence> describe(PairLengths lengths, std::span<const std::uint32_t> batch,
-                               const CostModel& cost) {
+std::vector<Sentence> measure_sentences(PairLengths lengths, std::span<const std::uint32_t> batch,
+                                        const CostModel& cost) {
   std::vector<Sentence> sentences;
   sentences.reserve(batch.size());
   for (const std::uint32_t pair : batch) {

@@ -34,8 +34,8 @@ struct Sentence {
 };
 
 // The sentences of a global batch, by place.
-std::vector<Sentence> describe(PairLengths lengths, std::span<const std::uint32_t> batch,
-                               const CostModel& cost = {});
+std::vector<Sentence> measure_sentences(PairLengths lengths, std::span<const std::uint32_t> batch,
+                                        const CostModel& cost = {});
 
 // `parts` disjoint parts that cover everything, each by ascending place. The heaviest exceeds the
 // mean by less than the cost of one sentence (of a short one, when there are many: sentences are

@@ -16,7 +16,7 @@ std::vector<Sentence> sample_sentences(std::size_t count, std::uint64_t seed,
   const auto bounds = sample_bounds(count, seed, longest);
   std::vector<std::uint32_t> pairs(count);
   std::iota(pairs.begin(), pairs.end(), 0u);
-  return describe(PairLengths(bounds), pairs);
+  return measure_sentences(PairLengths(bounds), pairs);
 }
 
 std::uint64_t cost_of(const std::vector<Sentence>& part) {
@@ -56,7 +56,7 @@ void expect_partition(const std::vector<Sentence>& all,
 TEST(BatchCut, LengthsOfADescribedBatchCountTheMarks) {
   const std::vector<std::uint64_t> bounds{0, 3, 8, 8, 9};  // 3 -> 5 and 0 -> 1 subwords
   const std::vector<std::uint32_t> batch{1, 0};
-  const auto sentences = describe(PairLengths(bounds), batch);
+  const auto sentences = measure_sentences(PairLengths(bounds), batch);
   ASSERT_EQ(sentences.size(), 2u);
   EXPECT_EQ(sentences[0].pair, 1u);
   EXPECT_EQ(sentences[0].place, 0);

@@ -47,7 +47,7 @@ LoaderSetting setting_of(std::size_t rank = 0, std::size_t world = 1,
   setting.seed = 5;
   setting.batch = batch;
   setting.cut.slot = {rank, world};
-  setting.cut.micro_tokens = 150;
+  setting.cut.max_tokens_per_micro = 150;
   setting.steps_ahead = 3;
   return setting;
 }
@@ -92,7 +92,7 @@ TEST(Batch, IsTheTextOfTheCorpusWithItsMarks) {
   const SampleCorpus corpus(40);
   const PairLengths lengths = (*corpus).lengths();
   const std::vector<std::uint32_t> pairs{7, 0, 39};
-  const Batch batch = pack(*corpus, describe(lengths, pairs));
+  const Batch batch = pack(*corpus, measure_sentences(lengths, pairs));
   StepBatch step;
   step.micro.push_back(batch);
   const auto sentences = sentences_of(step);
