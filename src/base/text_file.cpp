@@ -100,11 +100,12 @@ class ByteSource {
 }  // namespace
 
 struct LineReader::State {
-  State(const fs::path& path, std::size_t max_line) : source(path), max_line_bytes(max_line) {
+  State(const fs::path& path, std::size_t max_line, LineEnds ends)
+      : source(path), max_line_bytes(max_line), clean(ends == LineEnds::clean) {
     block.resize(kBlockBytes);
     refill();
     constexpr std::string_view kBom = "\xEF\xBB\xBF";
-    if (std::string_view(block.data(), end).starts_with(kBom)) begin = kBom.size();
+    if (clean && std::string_view(block.data(), end).starts_with(kBom)) begin = kBom.size();
   }
   bool refill() {
     begin = 0;
@@ -122,6 +123,7 @@ struct LineReader::State {
 
   ByteSource source;
   std::size_t max_line_bytes;
+  bool clean;
   std::vector<char> block;
   std::size_t begin = 0, end = 0;
   std::string line;  // only for lines that span blocks
@@ -129,8 +131,8 @@ struct LineReader::State {
   std::uint64_t line_number = 0, text_bytes = 0;
 };
 
-LineReader::LineReader(const fs::path& path, std::size_t max_line_bytes)
-    : state_(std::make_unique<State>(path, max_line_bytes)) {}
+LineReader::LineReader(const fs::path& path, std::size_t max_line_bytes, LineEnds ends)
+    : state_(std::make_unique<State>(path, max_line_bytes, ends)) {}
 LineReader::~LineReader() = default;
 LineReader::LineReader(LineReader&&) noexcept = default;
 
@@ -156,7 +158,7 @@ bool LineReader::next(std::string_view& line) {
     if (ends) ++s.begin;
     if (ends || !s.refill()) break;
   }
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (s.clean && line.ends_with('\r')) line.remove_suffix(1);
   return true;
 }
 

@@ -12,11 +12,16 @@
 
 namespace tandem {
 
+// clean: as told above. raw: nothing but the \n is taken away, as tools that promise equal bytes
+// need.
+enum class LineEnds { clean, raw };
+
 class LineReader {
  public:
   // Lines longer than max_line_bytes are cut there and reported by was_cut(); the rest is passed
   // over, so that a broken file cannot fill the memory. path "-" reads standard input.
-  explicit LineReader(const std::filesystem::path& path, std::size_t max_line_bytes = 1 << 20);
+  explicit LineReader(const std::filesystem::path& path, std::size_t max_line_bytes = 1 << 20,
+                      LineEnds ends = LineEnds::clean);
   ~LineReader();
   LineReader(LineReader&&) noexcept;
 

@@ -3,4 +3,11 @@
 
 #include "cli/args.h"
 
-namespace tandem {}  // namespace tandem
+namespace tandem {
+
+void add_decode(CommandLine& line);
+void add_encode(CommandLine& line);
+void add_inspect(CommandLine& line);
+void add_prepare(CommandLine& line);
+
+}  // namespace tandem

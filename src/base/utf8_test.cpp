@@ -1,0 +1,70 @@
+#include "base/utf8.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace tandem {
+namespace {
+
+// The obvious twin: decode by arithmetic, then judge the value.
+bool decodes(const std::string& s) {
+  for (std::size_t i = 0; i < s.size();) {
+    const auto at = [&](std::size_t k) { return static_cast<unsigned char>(s[k]); };
+    const int extra = at(i) < 0x80   ? 0
+                      : at(i) < 0xC0 ? -1
+                      : at(i) < 0xE0 ? 1
+                      : at(i) < 0xF0 ? 2
+                      : at(i) < 0xF8 ? 3
+                                     : -1;
+    if (extra < 0 || i + static_cast<std::size_t>(extra) >= s.size()) return false;
+    unsigned value = extra == 0 ? at(i) : at(i) & (0x3Fu >> extra);
+    for (int k = 1; k <= extra; ++k) {
+      if ((at(i + static_cast<std::size_t>(k)) & 0xC0) != 0x80) return false;
+      value = value << 6 | (at(i + static_cast<std::size_t>(k)) & 0x3Fu);
+    }
+    const unsigned least[] = {0, 0x80, 0x800, 0x10000};
+    if (value < least[extra] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+      return false;
+    i += static_cast<std::size_t>(extra) + 1;
+  }
+  return true;
+}
+
+TEST(Utf8, AgreesWithDecodingOnEveryThreeByteString) {
+  std::string s(3, '\0');
+  for (unsigned i = 0; i < 1u << 24; ++i) {
+    // Bytes below 0x80 behave alike: a step of 16 there keeps the test short.
+    for (unsigned k = 0; k < 3; ++k) s[k] = static_cast<char>(i >> (8 * k));
+    const bool dull =
+        ((i & 0x8F) != 0 && (i & 0x80) == 0) || ((i & 0x8F00) != 0 && (i & 0x8000) == 0);
+    if (dull) continue;
+    ASSERT_EQ(is_valid_utf8(s), decodes(s)) << std::hex << i;
+  }
+}
+
+TEST(Utf8, AgreesWithDecodingOnFourByteSequences) {
+  for (unsigned first = 0xE0; first <= 0xFF; ++first) {
+    for (unsigned second = 0x70; second <= 0xCF; ++second) {
+      for (unsigned last : {0x7Fu, 0x80u, 0xBFu, 0xC0u}) {
+        const std::string s = "abcdefgh" +
+                              std::string{static_cast<char>(first), static_cast<char>(second),
+                                          static_cast<char>(0x80), static_cast<char>(last)} +
+                              "z";
+        ASSERT_EQ(is_valid_utf8(s), decodes(s))
+            << std::hex << first << " " << second << " " << last;
+      }
+    }
+  }
+}
+
+TEST(Utf8, ASequenceCutAtTheEndIsRefused) {
+  const std::string text = "Grüße aus Köln 🙂";
+  EXPECT_TRUE(is_valid_utf8(text));
+  EXPECT_TRUE(is_valid_utf8(""));
+  EXPECT_FALSE(is_valid_utf8(text.substr(0, text.size() - 1)));
+  EXPECT_FALSE(is_valid_utf8(text.substr(0, text.size() - 3)));
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,89 @@
+// tandem prepare: raw text pairs to a dataset.
+#include <atomic>
+#include <cstdio>
+#include <thread>
+
+#include "base/format.h"
+#include "cli/verbs.h"
+#include "data/prepare.h"
+
+namespace tandem {
+namespace {
+
+struct Options {
+  std::string src, tgt, valid_src, valid_tgt, tsv, valid_tsv, out, vocab;
+  std::string vocab_type = "bpe";
+  std::int64_t vocab_size = 32000, sample_pairs = 500000, seed = 1, max_length = 250;
+  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  double character_coverage = 0.9999, max_ratio = 9;
+  bool drop_duplicates = false, keep_equal = false, replace = false, json = false;
+};
+
+PairFiles files_of(const std::string& src, const std::string& tgt, const std::string& tsv,
+                   const std::string& part) {
+  const std::string prefix = part.empty() ? "--" : "--" + part + "-";
+  if (tsv.empty() == (src.empty() && tgt.empty()) || src.empty() != tgt.empty()) {
+    throw UserError(
+        format("give {0}src and {0}tgt, or {0}tsv; tandem prepare --help explains", prefix));
+  }
+  return {src, tgt, tsv};
+}
+
+PrepareRequest request_of(const Options& o) {
+  PrepareRequest request;
+  request.train = files_of(o.src, o.tgt, o.tsv, "");
+  request.valid = files_of(o.valid_src, o.valid_tgt, o.valid_tsv, "valid");
+  request.out = o.out;
+  request.replace = o.replace;
+  request.vocab = o.vocab;
+  request.training = {o.vocab_type, static_cast<std::int32_t>(o.vocab_size), o.character_coverage,
+                      static_cast<std::int32_t>(o.threads)};
+  request.sample_pairs = static_cast<std::uint64_t>(o.sample_pairs);
+  request.seed = static_cast<std::uint64_t>(o.seed);
+  request.rules = {static_cast<std::uint32_t>(o.max_length), o.max_ratio, !o.keep_equal,
+                   o.drop_duplicates};
+  request.threads = static_cast<std::size_t>(o.threads);
+  return request;
+}
+
+}  // namespace
+
+void add_prepare(CommandLine& line) {
+  auto o = std::make_shared<Options>();
+  Verb& verb = line.verb("prepare", "Turn text pairs into a dataset that training can map");
+  verb.option("--src", o->src, "training text, source side, one sentence a line (plain or .gz)");
+  verb.option("--tgt", o->tgt, "training text, target side");
+  verb.option("--tsv", o->tsv, "training text as one file: source, tab, target");
+  verb.option("--valid-src", o->valid_src, "validation text, source side");
+  verb.option("--valid-tgt", o->valid_tgt, "validation text, target side");
+  verb.option("--valid-tsv", o->valid_tsv, "validation text as one file");
+  verb.option("--out", o->out, "folder to write the dataset to", true);
+  verb.flag("--replace", o->replace, "replace the dataset that is there");
+  verb.option("--vocab", o->vocab, "use this SentencePiece .model instead of training one");
+  verb.option("--vocab-size", o->vocab_size, "pieces of the vocabulary, joint for both sides", 8,
+              1 << 24);
+  verb.choice("--vocab-type", o->vocab_type, {"bpe", "unigram"}, "kind of vocabulary to train");
+  verb.option("--character-coverage", o->character_coverage,
+              "share of the characters that the vocabulary covers");
+  verb.option("--vocab-sample", o->sample_pairs,
+              "pairs to train the vocabulary on, chosen at random", 1);
+  verb.option("--seed", o->seed, "seed of that choice", 0);
+  verb.option("--max-length", o->max_length,
+              "leave out pairs with a side longer than this, in subwords", 1, UINT32_MAX);
+  verb.option("--max-ratio", o->max_ratio,
+              "leave out pairs whose lengths differ by more than this factor");
+  verb.flag("--keep-equal", o->keep_equal, "keep pairs whose two sides are the same");
+  verb.flag("--drop-duplicates", o->drop_duplicates, "leave out pairs that were there before");
+  verb.option("--threads", o->threads, "threads", 1, 1024);
+  verb.flag("--json", o->json, "print the dataset's card as JSON");
+  verb.run([o] {
+    const std::atomic<bool> stop = false;
+    const DatasetCard card = prepare(request_of(*o), stop);
+    const std::string text =
+        o->json ? card_json(card).dump(2) + "\n" : format("{}wrote {}\n", card_text(card), o->out);
+    std::fputs(text.c_str(), stdout);
+    return ExitCode::ok;
+  });
+}
+
+}  // namespace tandem

@@ -1,0 +1,44 @@
+#include "data/dataset.h"
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/hash.h"
+#include "data/corpus.h"
+
+namespace tandem {
+namespace {
+
+void verify_part(const fs::path& dataset, const std::string& name, const PartCard& part,
+                 const DatasetCard& card) {
+  const Corpus corpus(dataset, name);
+  corpus.verify();
+  if (corpus.vocab_hash() != card.vocab_hash) {
+    throw UserError(format("{}/{}.index was made with the vocabulary {}, but vocab.model is {}",
+                           dataset.string(), name, hash_text(corpus.vocab_hash()),
+                           hash_text(card.vocab_hash)));
+  }
+  if (corpus.fingerprint() != part.fingerprint) {
+    throw UserError(format("{}/{}.index is not the one that card.json tells of ({} instead of {})",
+                           dataset.string(), name, hash_text(corpus.fingerprint()),
+                           hash_text(part.fingerprint)));
+  }
+}
+
+}  // namespace
+
+DatasetCard verify_dataset(const fs::path& dataset) {
+  DatasetCard card = read_card(dataset);
+  for (const auto& [name, hash] : card.file_hashes) {
+    const MappedFile file(dataset / name);
+    if (hash64(file.bytes()) != hash) {
+      throw UserError(
+          format("{}: damaged or exchanged (hash {} instead of {}); prepare the dataset again",
+                 (dataset / name).string(), hash_text(hash64(file.bytes())), hash_text(hash)));
+    }
+  }
+  verify_part(dataset, "train", card.train, card);
+  verify_part(dataset, "valid", card.valid, card);
+  return card;
+}
+
+}  // namespace tandem

@@ -1,0 +1,72 @@
+#include "data/text_pairs.h"
+
+#include <future>
+
+#include "base/error.h"
+#include "base/format.h"
+
+namespace tandem {
+namespace {
+
+void refuse_empty(const fs::path& path, std::uint64_t lines) {
+  if (lines == 0) throw UserError(format("{} is empty", path.string()));
+}
+
+}  // namespace
+
+std::uint64_t count_pairs(const PairFiles& files) {
+  if (!files.tsv.empty()) {
+    const std::uint64_t lines = count_lines(files.tsv);
+    refuse_empty(files.tsv, lines);
+    return lines;
+  }
+  auto other = std::async(std::launch::async, [&] { return count_lines(files.tgt); });
+  const std::uint64_t src_lines = count_lines(files.src);
+  const std::uint64_t tgt_lines = other.get();
+  if (src_lines != tgt_lines) {
+    throw UserError(
+        format("{} has {} lines but {} has {}: they are not translations of each other "
+               "line by line",
+               files.src.string(), src_lines, files.tgt.string(), tgt_lines));
+  }
+  refuse_empty(files.src, src_lines);
+  return src_lines;
+}
+
+PairReader::PairReader(const PairFiles& files)
+    : files_(files), first_(files.tsv.empty() ? files.src : files.tsv) {
+  if (files.tsv.empty()) second_.emplace(files.tgt);
+}
+
+bool PairReader::next(RawPair& pair) {
+  pair = {};
+  const bool more = first_.next(pair.src);
+  if (!second_) {
+    if (!more) return false;
+    pair.cut = first_.was_cut();
+    const std::size_t tab = pair.src.find('\t');
+    pair.no_tab = tab == std::string_view::npos;
+    if (!pair.no_tab) {
+      pair.tgt = pair.src.substr(tab + 1);
+      pair.src = pair.src.substr(0, tab);
+      tsv_tgt_bytes_ += pair.tgt.size() + 1;
+    }
+    return true;
+  }
+  if (second_->next(pair.tgt) != more) {
+    throw UserError(format("{} and {} end at different lines: they changed while they were read",
+                           files_.src.string(), files_.tgt.string()));
+  }
+  pair.cut = more && (first_.was_cut() || second_->was_cut());
+  return more;
+}
+
+std::uint64_t PairReader::src_text_bytes() const {
+  return first_.text_bytes() - tsv_tgt_bytes_;
+}
+
+std::uint64_t PairReader::tgt_text_bytes() const {
+  return second_ ? second_->text_bytes() : tsv_tgt_bytes_;
+}
+
+}  // namespace tandem

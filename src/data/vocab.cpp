@@ -1,0 +1,163 @@
+#include "data/vocab.h"
+
+#include <sentencepiece_processor.h>
+#include <sentencepiece_trainer.h>
+
+#include <set>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/format.h"
+#include "base/hash.h"
+#include "data/vocab_settings.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::string_view kSpaceMark = "\xE2\x96\x81";  // U+2581, SentencePiece's visible space
+
+// Words are independent when merges cannot look across a space (BPE, no piece with a space inside),
+// every word begins with the space mark, and normalisation is one of SentencePiece's own, none of
+// which joins characters across a space. Unigram sums scores over the line in floats: ties could
+// fall differently, so its lines are always encoded whole.
+bool independent_words(const VocabSettings& settings,
+                       const sentencepiece::SentencePieceProcessor& processor) {
+  static const std::set<std::string> kKnown = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
+                                               "identity"};
+  if (settings.type != "bpe" || !kKnown.contains(settings.normalizer)) return false;
+  if (!settings.add_dummy_prefix || !settings.remove_extra_whitespaces) return false;
+  if (!settings.escape_whitespaces || settings.whitespace_as_suffix) return false;
+  if (settings.has_user_defined_pieces) return false;
+  if (processor.IsUnknown(processor.PieceToId(std::string(kSpaceMark)))) return false;
+  for (int id = 0; id < processor.GetPieceSize(); ++id) {
+    if (processor.IdToPiece(id).find(kSpaceMark, 1) != std::string::npos) return false;
+  }
+  return true;
+}
+
+void expect_ok(const sentencepiece::util::Status& status) {
+  check(status.ok(), status.ToString());
+}
+
+}  // namespace
+
+struct Vocab::Impl {
+  sentencepiece::SentencePieceProcessor processor;
+};
+
+Vocab::Vocab(std::string bytes, const std::string& name)
+    : impl_(std::make_unique<Impl>()), bytes_(std::move(bytes)), hash_(hash64(bytes_)) {
+  const VocabSettings settings = read_vocab_settings(bytes_, name);
+  auto& processor = impl_->processor;
+  if (const auto status = processor.LoadFromSerializedProto(bytes_); !status.ok()) {
+    throw UserError(
+        format("{}: not a SentencePiece model that can be used ({})", name, status.ToString()));
+  }
+  type_ = settings.type;
+  special_ = {processor.pad_id(), processor.bos_id(), processor.eos_id(), processor.unk_id()};
+  words_are_independent_ = independent_words(settings, processor);
+}
+
+Vocab::~Vocab() = default;
+
+std::shared_ptr<const Vocab> Vocab::load(const std::filesystem::path& model) {
+  return from_bytes(read_file(model), model.string());
+}
+
+std::shared_ptr<const Vocab> Vocab::from_bytes(std::string model, const std::string& name) {
+  return std::shared_ptr<const Vocab>(new Vocab(std::move(model), name));
+}
+
+void Vocab::encode(std::string_view line, std::vector<std::int32_t>& ids) const {
+  static_assert(std::is_same_v<std::int32_t, int>);
+  expect_ok(impl_->processor.Encode(line, &ids));
+}
+
+std::vector<std::string> Vocab::encode_as_pieces(std::string_view line) const {
+  std::vector<std::string> pieces;
+  expect_ok(impl_->processor.Encode(line, &pieces));
+  return pieces;
+}
+
+std::string Vocab::decode(std::span<const std::int32_t> ids) const {
+  for (const std::int32_t id : ids) {
+    if (id < 0 || id >= size()) {
+      throw UserError(format("id {} is outside the vocabulary of {} pieces", id, size()));
+    }
+  }
+  std::string text;
+  expect_ok(impl_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text));
+  return text;
+}
+
+std::string Vocab::decode_pieces(const std::vector<std::string>& pieces) const {
+  std::string text;
+  expect_ok(impl_->processor.Decode(pieces, &text));
+  return text;
+}
+
+std::int32_t Vocab::size() const {
+  return impl_->processor.GetPieceSize();
+}
+
+const std::string& Vocab::piece(std::int32_t id) const {
+  return impl_->processor.IdToPiece(id);
+}
+
+std::string Vocab::piece_table() const {
+  std::string table;
+  for (std::int32_t id = 0; id < size(); ++id) {
+    table += format("{}\t{:g}\n", piece(id), impl_->processor.GetScore(id));
+  }
+  return table;
+}
+
+std::string train_vocab(const VocabTraining& training,
+                        const std::function<bool(std::string& line)>& next_line) {
+  // The library's iterator holds a value; ours is a function that fills one.
+  class Lines : public sentencepiece::SentenceIterator {
+   public:
+    explicit Lines(const std::function<bool(std::string&)>& next_line) : next_line_(next_line) {
+      Lines::Next();
+    }
+    bool done() const override { return done_; }
+    void Next() override { done_ = !next_line_(line_); }
+    const std::string& value() const override { return line_; }
+    sentencepiece::util::Status status() const override { return {}; }
+
+   private:
+    const std::function<bool(std::string&)>& next_line_;
+    std::string line_;
+    bool done_ = false;
+  } lines(next_line);
+
+  if (lines.done())
+    throw UserError("there is no text to train a vocabulary on: every line was left out");
+  std::string model;
+  const auto status = sentencepiece::SentencePieceTrainer::Train(
+      std::unordered_map<std::string, std::string>{
+          {"model_type", training.type},
+          {"vocab_size", std::to_string(training.size)},
+          {"character_coverage", format("{}", training.character_coverage)},
+          {"num_threads", std::to_string(training.threads)},
+          {"pad_id", "0"},
+          {"bos_id", "1"},
+          {"eos_id", "2"},
+          {"unk_id", "3"},
+          {"input_sentence_size", "0"},  // the sample is ours
+          {"hard_vocab_limit", "false"},
+          {"train_extremely_large_corpus", "false"},
+          {"minloglevel", "2"},
+      },
+      &lines, &model);
+  if (!status.ok()) {
+    throw UserError(
+        format("cannot train a vocabulary of {} pieces on this text ({}); try a smaller "
+               "--vocab-size or more text",
+               training.size, status.ToString()));
+  }
+  return model;
+}
+
+}  // namespace tandem

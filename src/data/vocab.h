@@ -1,0 +1,65 @@
+// vocab: a SentencePiece model: text to subword ids and back, exactly as SentencePiece's own tools
+// do. SentencePiece stays in vocab.cpp.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/corpus_writer.h"
+#include "data/special_ids.h"
+
+namespace tandem {
+
+class Vocab {
+ public:
+  // Throws UserError when the file is no SentencePiece model.
+  static std::shared_ptr<const Vocab> load(const std::filesystem::path& model);
+  static std::shared_ptr<const Vocab> from_bytes(std::string model, const std::string& name);
+  ~Vocab();
+
+  void encode(std::string_view line, std::vector<std::int32_t>& ids) const;
+  std::vector<std::string> encode_as_pieces(std::string_view line) const;
+  std::string decode(std::span<const std::int32_t> ids) const;  // ids outside are a UserError
+  std::string decode_pieces(const std::vector<std::string>& pieces) const;
+
+  std::int32_t size() const;
+  const std::string& piece(std::int32_t id) const;
+  const SpecialIds& special_ids() const { return special_; }
+  std::uint64_t hash() const { return hash_; }  // of the model file
+  VocabFacts facts() const { return {special_, size(), hash_}; }
+  const std::string& type() const { return type_; }  // "bpe", "unigram", "word", "char"
+  const std::string& model_bytes() const { return bytes_; }
+  std::string piece_table() const;  // what SentencePiece writes as .vocab: piece, tab, score
+
+  // True when a line is encoded word by word, so that words may be remembered (word_cache.h).
+  bool words_are_independent() const { return words_are_independent_; }
+
+ private:
+  struct Impl;
+  Vocab(std::string bytes, const std::string& name);
+  std::unique_ptr<Impl> impl_;
+  std::string bytes_, type_;
+  SpecialIds special_;
+  std::uint64_t hash_ = 0;
+  bool words_are_independent_ = false;
+};
+
+struct VocabTraining {
+  std::string type = "bpe";  // or "unigram"
+  std::int32_t size = 8000;  // pieces, special ones included
+  double character_coverage = 0.9999;
+  std::int32_t threads = 1;
+};
+
+// Trains a model on the lines that next_line gives until it returns false. Special ids are
+// explicit: pad 0, bos 1, eos 2, unk 3. Returns the bytes of the .model file.
+std::string train_vocab(const VocabTraining& training,
+                        const std::function<bool(std::string& line)>& next_line);
+
+}  // namespace tandem
