@@ -46,9 +46,8 @@ struct RankSlot {
 
 struct CutSetting {
   RankSlot slot;
-  std::int64_t max_tokens_per_micro =
-      8192;        // most tokens of a micro-batch, on either side, with marks
-  CostModel cost;  // the same on all workers
+  std::int64_t max_tokens_per_micro = 8192;  // on either side, with marks
+  CostModel cost;                            // the same on all workers
 };
 
 Batch pack(const Corpus& corpus, std::span<const Sentence> sentences);
