@@ -1,9 +1,9 @@
 // tandem prepare: raw text pairs to a dataset.
-#include <atomic>
 #include <cstdio>
 #include <thread>
 
 #include "base/format.h"
+#include "base/signals.h"
 #include "cli/verbs.h"
 #include "data/prepare.h"
 
@@ -77,8 +77,8 @@ void add_prepare(CommandLine& line) {
   verb.option("--threads", o->threads, "threads", 1, 1024);
   verb.flag("--json", o->json, "print the dataset's card as JSON");
   verb.run([o] {
-    const std::atomic<bool> stop = false;
-    const DatasetCard card = prepare(request_of(*o), stop);
+    const StopSignals signals;
+    const DatasetCard card = prepare(request_of(*o), signals.flag());
     const std::string text =
         o->json ? card_json(card).dump(2) + "\n" : format("{}wrote {}\n", card_text(card), o->out);
     std::fputs(text.c_str(), stdout);
