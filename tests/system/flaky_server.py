@@ -28,6 +28,7 @@ class Reply:
     content_length: int | str = "auto"  # a number: a lie; "none": end of the body = end of the connection
     chunked: bool = False
     content_range: str | None = None   # a lie
+    shift: int = 0                     # the part begins so many bytes behind the place asked for
 
 
 @dataclasses.dataclass
@@ -143,7 +144,7 @@ class FlakyServer:
                 validator = self.headers.get("If-Range")
                 if reply.check_if_range and validator not in (None, etag, reply.last_modified):
                     return 0
-                begin = int(wanted.removeprefix("bytes=").removesuffix("-"))
+                begin = int(wanted.removeprefix("bytes=").removesuffix("-")) + reply.shift
                 return begin if begin < len(contents) else 0
 
             def send_body(self, body, reply):

@@ -218,7 +218,7 @@ def test_nobody_listens(site):
     Reply(body=OTHER),                                             # honest: 200 with the new file
     Reply(body=OTHER, check_if_range=False),                       # 206 of a version we did not begin
     Reply(body=OTHER + b"x", check_if_range=False, etag=None),     # told by its size only
-    Reply(check_if_range=False, content_range="bytes 0-399999/400000"),  # another place than asked for
+    Reply(shift=50_000),                                           # another place than asked for
     Reply(check_if_range=False, content_range="nonsense"),
 ], ids=["if-range", "etag", "size", "place", "nonsense"])
 def test_two_versions_are_never_mixed(unhashed, later):
