@@ -149,10 +149,7 @@ class FlakyServer:
 
             def send_body(self, body, reply):
                 if reply.chunked:
-                    for at in range(0, len(body), 10_000):
-                        piece = body[at:at + 10_000]
-                        self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-                    self.wfile.write(b"0\r\n\r\n")
+                    self.send_chunks(body, reply)
                     return
                 cut = next((n for n in (reply.drop_after, reply.stall_after, reply.wait_after)
                             if n is not None), len(body))
@@ -169,6 +166,15 @@ class FlakyServer:
                         self.hang_up()
                 elif len(body) != reply.content_length and isinstance(reply.content_length, int):
                     self.hang_up()
+
+            def send_chunks(self, body, reply):
+                for at in range(0, len(body), 10_000):
+                    if reply.drop_after is not None and at >= reply.drop_after:
+                        self.hang_up()
+                        return
+                    piece = body[at:at + 10_000]
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                self.wfile.write(b"0\r\n\r\n")
 
             def hang_up(self):
                 time.sleep(0.01)  # what was sent arrives before the end does
