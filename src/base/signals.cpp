@@ -6,9 +6,10 @@ namespace tandem {
 namespace {
 
 // The one unavoidable global: the system calls a signal handler with nothing but the number.
-std::atomic<bool> stop_requested{
-    false};                          // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-std::atomic<bool> listening{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<bool> stop_requested{false};
+std::atomic<bool> listening{false};  // guards the one above: it has one owner at a time
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<bool>::is_always_lock_free, "a handler may not wait for a lock");
 
 extern "C" void on_stop_signal(int number) {

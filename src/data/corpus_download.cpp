@@ -36,6 +36,22 @@ void create_folder(const fs::path& folder) {
   }
 }
 
+// The watchers end with the file, so that its bar is gone before the result is shown.
+CorpusFileResult get_file(const CorpusFile& file, const DownloadRequest& request,
+                          const DownloadOptions& options, const std::atomic<bool>& stop,
+                          const DownloadEvents& watchers) {
+  CorpusFileResult result{&file, {}, false, !file.sha256.empty()};
+  if (std::error_code ignored; fs::exists(request.target, ignored)) {
+    result.download = {sha256_of_file(request.target), fs::file_size(request.target), 0};
+    result.already_there = request.sha256.empty() || result.download.sha256 == request.sha256;
+    if (result.already_there) return result;
+    watchers.trouble(format("{} is there, but its sha256 is {} and not {}; getting it anew",
+                            request.target.string(), result.download.sha256, request.sha256));
+  }
+  result.download = download(request, options, stop, watchers);
+  return result;
+}
+
 }  // namespace
 
 std::vector<CorpusFileResult> download_corpus(const Corpus& corpus, const fs::path& folder,
@@ -50,18 +66,8 @@ std::vector<CorpusFileResult> download_corpus(const Corpus& corpus, const fs::pa
   std::vector<CorpusFileResult> results;
   for (const CorpusFile& file : corpus.files) {
     check(is_plain_file_name(file.name), "a catalog entry would leave its folder");
-    const DownloadRequest request = request_for(file, folder, mirror, sums);
-    CorpusFileResult result{&file, {}, false, !file.sha256.empty()};
-    const DownloadEvents watchers = events.begin(file);
-    if (std::error_code ignored; fs::exists(request.target, ignored)) {
-      result.download = {sha256_of_file(request.target), fs::file_size(request.target), 0};
-      result.already_there = request.sha256.empty() || result.download.sha256 == request.sha256;
-      if (!result.already_there) {
-        watchers.trouble(format("{} is there, but its sha256 is {} and not {}; getting it anew",
-                                request.target.string(), result.download.sha256, request.sha256));
-      }
-    }
-    if (!result.already_there) result.download = download(request, options, stop, watchers);
+    const CorpusFileResult result =
+        get_file(file, request_for(file, folder, mirror, sums), options, stop, events.begin(file));
     if (auto& recorded = sums[file.name]; recorded != result.download.sha256) {
       recorded = result.download.sha256;
       atomic_write(sums_path, checksums_text(sums));

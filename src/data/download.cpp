@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How one attempt ended, when another one may help.
+// How one attempt ended. What no further attempt can mend is thrown instead.
 struct Attempt {
   bool whole = false;
   bool start_over = false;  // the bytes at hand cannot be continued
@@ -248,8 +248,10 @@ Attempt Transfer::judge_end() const {
   return {.whole = true};
 }
 
+// Without a total, the end of a rest could not be told from a break.
 bool can_be_continued(const PartialFile& part, const std::string& url) {
-  return part.origin().url == url && !if_range_value(part.origin()).empty();
+  const Origin& origin = part.origin();
+  return origin.url == url && origin.total && !if_range_value(origin).empty();
 }
 
 bool is_whole(const PartialFile& part) {
@@ -294,12 +296,12 @@ std::uint64_t fetch(PartialFile& part, const DownloadRequest& request,
     // further does not.
     if (part.size() > furthest) failures = 0;
     furthest = std::max(furthest, part.size());
+    if (attempt.start_over || !can_be_continued(part, request.url)) part.discard();
     if (++failures > options.retries) {
       throw EnvError(format("cannot download {}: {}; gave up after {} retries{}", request.url,
                             attempt.trouble, options.retries,
                             part.size() > 0 ? ", the same command goes on from what is here" : ""));
     }
-    if (attempt.start_over || !can_be_continued(part, request.url)) part.discard();
     const double seconds =
         wait_before_retry(failures, options.first_wait_seconds, attempt.retry_after_seconds);
     events.trouble(format("{}: {}; {} in {:.1f} s (retry {} of {})",

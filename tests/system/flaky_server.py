@@ -28,6 +28,7 @@ class Reply:
     content_length: int | str = "auto"  # a number: a lie; "none": end of the body = end of the connection
     chunked: bool = False
     content_range: str | None = None   # a lie
+    shift: int = 0                     # the part begins so many bytes behind the place asked for
 
 
 @dataclasses.dataclass
@@ -143,15 +144,12 @@ class FlakyServer:
                 validator = self.headers.get("If-Range")
                 if reply.check_if_range and validator not in (None, etag, reply.last_modified):
                     return 0
-                begin = int(wanted.removeprefix("bytes=").removesuffix("-"))
+                begin = int(wanted.removeprefix("bytes=").removesuffix("-")) + reply.shift
                 return begin if begin < len(contents) else 0
 
             def send_body(self, body, reply):
                 if reply.chunked:
-                    for at in range(0, len(body), 10_000):
-                        piece = body[at:at + 10_000]
-                        self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-                    self.wfile.write(b"0\r\n\r\n")
+                    self.send_chunks(body, reply)
                     return
                 cut = next((n for n in (reply.drop_after, reply.stall_after, reply.wait_after)
                             if n is not None), len(body))
@@ -168,6 +166,15 @@ class FlakyServer:
                         self.hang_up()
                 elif len(body) != reply.content_length and isinstance(reply.content_length, int):
                     self.hang_up()
+
+            def send_chunks(self, body, reply):
+                for at in range(0, len(body), 10_000):
+                    if reply.drop_after is not None and at >= reply.drop_after:
+                        self.hang_up()
+                        return
+                    piece = body[at:at + 10_000]
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                self.wfile.write(b"0\r\n\r\n")
 
             def hang_up(self):
                 time.sleep(0.01)  # what was sent arrives before the end does
