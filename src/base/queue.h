@@ -9,12 +9,16 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
+
 namespace tandem {
 
 template <class T>
 class BoundedQueue {
  public:
-  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {}
+  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {
+    check(capacity > 0, "a queue without room would wait for ever");
+  }
 
   // Waits for room. False: the queue was closed and the item is gone.
   bool push(T item) {

@@ -46,10 +46,14 @@ std::uint64_t order_key(const PlanInput& input) {
 }
 
 std::vector<std::uint32_t> short_enough(PairLengths lengths, std::int64_t max_length) {
+  const auto fits = [max_length](std::uint32_t subwords) {
+    return subwords + std::int64_t{1} <= max_length;
+  };
   std::vector<std::uint32_t> pairs;
   pairs.reserve(lengths.size());
   for (std::size_t pair = 0; pair < lengths.size(); ++pair) {
-    if (fits(lengths, pair, max_length)) pairs.push_back(static_cast<std::uint32_t>(pair));
+    if (fits(lengths.src(pair)) && fits(lengths.tgt(pair)))
+      pairs.push_back(static_cast<std::uint32_t>(pair));
   }
   return pairs;
 }
@@ -59,7 +63,8 @@ std::vector<std::uint32_t> cut(PairLengths lengths, std::span<const std::uint32_
   std::vector<std::uint32_t> starts{0};
   std::int64_t filled = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const std::int64_t weight = batch.unit == BatchUnit::tokens ? lengths.tgt(order[i]) + 1 : 1;
+    const std::int64_t weight =
+        batch.unit == BatchUnit::tokens ? lengths.tgt(order[i]) + std::int64_t{1} : 1;
     if (filled + weight > batch.amount) {
       starts.push_back(static_cast<std::uint32_t>(i));
       filled = 0;

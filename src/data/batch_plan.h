@@ -32,11 +32,6 @@ struct PlanInput {
   BatchSetting batch;
 };
 
-// Whether a pair takes part in training. Lengths count without marks, max_length with one.
-inline bool fits(PairLengths lengths, std::size_t pair, std::int64_t max_length) {
-  return lengths.src(pair) < max_length && lengths.tgt(pair) < max_length;
-}
-
 class BatchPlan {
  public:
   // UserError: a setting that cannot work, or no pair short enough to train on.

@@ -24,8 +24,9 @@ struct LoaderSetting {
 
 class Loader {
  public:
-  // The corpus outlives the loader. Settings that cannot work come out of the first next(); so does
-  // a start that does not lie within its epoch.
+  // The corpus outlives the loader. (Who wants to know beforehand how many batches an epoch has and
+  // how many pairs are left out makes the BatchPlan of it.) Settings that cannot work come out of
+  // the first next(); so does a start that does not lie within its epoch.
   Loader(const Corpus& corpus, const LoaderSetting& setting, DataCursor start);
   ~Loader();
   Loader(const Loader&) = delete;

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
+#include <optional>
+#include <thread>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -210,6 +213,27 @@ TEST(Loader, EpochsFollowOneAnotherEachInItsOwnOrder) {
   }
   std::sort(orders.begin(), orders.end());
   EXPECT_EQ(std::unique(orders.begin(), orders.end()), orders.end());
+}
+
+// Whether the next epoch is planned ahead (the thread had to wait in this one) or at its border.
+TEST(Loader, GivesTheStepsOfThePlansToAHastyAndToASlowTrainer) {
+  const SampleCorpus corpus(200);
+  const LoaderSetting setting = setting_of();
+  for (const auto pause : {std::chrono::milliseconds(0), std::chrono::milliseconds(2)}) {
+    Loader loader(*corpus, setting, {});
+    std::this_thread::sleep_for(pause * 20);  // time to fill the queue
+    for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+      const BatchPlan plan((*corpus).lengths(),
+                           {(*corpus).fingerprint(), setting.seed, epoch, setting.batch});
+      for (std::size_t b = 0; b < plan.batches(); ++b) {
+        const DataCursor cursor{epoch, static_cast<std::int64_t>(b)};
+        const StepBatch step = loader.next();
+        EXPECT_EQ(step.cursor, cursor);
+        ASSERT_EQ(sentences_of(step), sentences_of(make_step(*corpus, plan, cursor, setting.cut)));
+        std::this_thread::sleep_for(pause);
+      }
+    }
+  }
 }
 
 TEST(Loader, AWorkerWithoutSentencesStillGetsEveryStep) {

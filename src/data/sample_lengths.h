@@ -1,5 +1,5 @@
-// sample_lengths: sentence lengths like those of WMT14 English-German in 32k subwords (mean about
-// 28, long tail, sides that correlate), for tests and benchmarks.
+// sample_lengths: sentence lengths in the manner of WMT14 English-German in 32k subwords
+// (log-normal, mean about 28, sides that correlate; chosen, not fitted), for tests and benchmarks.
 #pragma once
 
 #include <algorithm>
