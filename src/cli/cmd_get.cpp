@@ -7,8 +7,8 @@
 #include "base/progress.h"
 #include "base/signals.h"
 #include "cli/verbs.h"
-#include "data/catalog.h"
-#include "data/corpus_download.h"
+#include "data/download/catalog.h"
+#include "data/download/corpus_download.h"
 
 namespace tandem {
 namespace {
@@ -73,7 +73,7 @@ void print_result(const CorpusFileResult& result) {
   std::fflush(stdout);
 }
 
-Json result_json(const Corpus& corpus, const std::string& out,
+Json result_json(const KnownCorpus& corpus, const std::string& out,
                  const std::vector<CorpusFileResult>& results) {
   Json files = Json::array();
   for (const CorpusFileResult& result : results) {
@@ -94,8 +94,8 @@ Json result_json(const Corpus& corpus, const std::string& out,
       .set("next", std::move(next));
 }
 
-void print_list(std::span<const Corpus> corpora) {
-  for (const Corpus& corpus : corpora) {
+void print_list(std::span<const KnownCorpus> corpora) {
+  for (const KnownCorpus& corpus : corpora) {
     print(format("{}: {}\n", corpus.name, corpus.about));
     for (const CorpusFile& file : corpus.files) {
       print(format("  {}\n    {}, sha256 {}\n", file.url,
@@ -105,7 +105,7 @@ void print_list(std::span<const Corpus> corpora) {
   }
 }
 
-ExitCode list(const GetOptions& options, std::span<const Corpus> corpora) {
+ExitCode list(const GetOptions& options, std::span<const KnownCorpus> corpora) {
   if (!options.corpus.empty()) corpora = std::span(&find_corpus(corpora, options.corpus), 1);
   if (options.json) {
     print(catalog_json(corpora).dump(2) + "\n");
@@ -129,13 +129,13 @@ void check_options(const GetOptions& options) {
 }
 
 ExitCode get(const GetOptions& options) {
-  std::vector<Corpus> corpora = known_corpora();
+  std::vector<KnownCorpus> corpora = known_corpora();
   if (!options.catalog.empty()) {
     corpora = parse_catalog(read_file(options.catalog), options.catalog);
   }
   if (options.list) return list(options, corpora);
   check_options(options);
-  const Corpus& corpus = find_corpus(corpora, options.corpus);
+  const KnownCorpus& corpus = find_corpus(corpora, options.corpus);
 
   const StopSignals signals;
   const auto end = [&](const CorpusFileResult& result) {

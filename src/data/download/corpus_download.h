@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "data/catalog.h"
-#include "data/download.h"
+#include "data/download/catalog.h"
+#include "data/download/download.h"
 
 namespace tandem {
 
@@ -27,7 +27,7 @@ struct CorpusDownloadEvents {
 };
 
 // mirror: "" or the address of a folder in which every file lies under its name.
-std::vector<CorpusFileResult> download_corpus(const Corpus& corpus,
+std::vector<CorpusFileResult> download_corpus(const KnownCorpus& corpus,
                                               const std::filesystem::path& folder,
                                               const std::string& mirror,
                                               const DownloadOptions& options,

@@ -1,11 +1,11 @@
-#include "data/corpus_download.h"
+#include "data/download/corpus_download.h"
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
 #include "base/sha256.h"
-#include "data/checksum_list.h"
-#include "data/partial_file.h"
+#include "data/download/checksum_list.h"
+#include "data/download/partial_file.h"
 
 namespace tandem {
 namespace {
@@ -54,7 +54,7 @@ CorpusFileResult get_file(const CorpusFile& file, const DownloadRequest& request
 
 }  // namespace
 
-std::vector<CorpusFileResult> download_corpus(const Corpus& corpus, const fs::path& folder,
+std::vector<CorpusFileResult> download_corpus(const KnownCorpus& corpus, const fs::path& folder,
                                               const std::string& mirror,
                                               const DownloadOptions& options,
                                               const std::atomic<bool>& stop,

@@ -1,4 +1,4 @@
-#include "data/http_rules.h"
+#include "data/download/http_rules.h"
 
 #include <algorithm>
 #include <charconv>

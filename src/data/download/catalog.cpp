@@ -1,4 +1,4 @@
-#include "data/catalog.h"
+#include "data/download/catalog.h"
 
 #include <algorithm>
 #include <set>
@@ -44,8 +44,8 @@ CorpusFile file_from(const Json& json, std::string_view where) {
   return file;
 }
 
-Corpus corpus_from(const Json& json, std::string_view where) {
-  Corpus corpus{json.at("name").as_string(), text_or(json, "about", ""), {}, {}};
+KnownCorpus corpus_from(const Json& json, std::string_view where) {
+  KnownCorpus corpus{json.at("name").as_string(), text_or(json, "about", ""), {}, {}};
   std::set<std::string> names;
   for (const Json& item : json.at("files").items()) {
     corpus.files.push_back(file_from(item, where));
@@ -62,9 +62,9 @@ Corpus corpus_from(const Json& json, std::string_view where) {
 
 }  // namespace
 
-const Corpus& find_corpus(std::span<const Corpus> corpora, std::string_view name) {
+const KnownCorpus& find_corpus(std::span<const KnownCorpus> corpora, std::string_view name) {
   std::vector<std::string> names;
-  for (const Corpus& corpus : corpora) {
+  for (const KnownCorpus& corpus : corpora) {
     if (corpus.name == name) return corpus;
     names.push_back(corpus.name);
   }
@@ -74,9 +74,9 @@ const Corpus& find_corpus(std::span<const Corpus> corpora, std::string_view name
                          join(names, ", ")));
 }
 
-Json catalog_json(std::span<const Corpus> corpora) {
+Json catalog_json(std::span<const KnownCorpus> corpora) {
   Json list = Json::array();
-  for (const Corpus& corpus : corpora) {
+  for (const KnownCorpus& corpus : corpora) {
     Json files = Json::array();
     for (const CorpusFile& file : corpus.files) {
       files.push(Json::object()
@@ -96,9 +96,9 @@ Json catalog_json(std::span<const Corpus> corpora) {
   return Json::object().set("corpora", std::move(list));
 }
 
-std::vector<Corpus> parse_catalog(std::string_view text, std::string_view where) {
+std::vector<KnownCorpus> parse_catalog(std::string_view text, std::string_view where) {
   const Json json = Json::parse(text, where);
-  std::vector<Corpus> corpora;
+  std::vector<KnownCorpus> corpora;
   for (const Json& item : json.at("corpora").items()) corpora.push_back(corpus_from(item, where));
   return corpora;
 }
@@ -127,7 +127,8 @@ std::string shell_word(std::string_view text) {
   return quoted + "'";
 }
 
-std::vector<std::string> next_commands(const Corpus& corpus, const std::filesystem::path& folder) {
+std::vector<std::string> next_commands(const KnownCorpus& corpus,
+                                       const std::filesystem::path& folder) {
   constexpr std::string_view kPlace = "{dir}";
   const std::string word = shell_word(folder.string());
   std::vector<std::string> lines = corpus.next;

@@ -1,4 +1,4 @@
-#include "data/download.h"
+#include "data/download/download.h"
 
 #include <curl/curl.h>
 
@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/sha256.h"
-#include "data/http_rules.h"
-#include "data/partial_file.h"
+#include "data/download/http_rules.h"
+#include "data/download/partial_file.h"
 
 namespace tandem {
 namespace {

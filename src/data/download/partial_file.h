@@ -9,7 +9,7 @@
 #include <span>
 
 #include "base/files.h"
-#include "data/http_rules.h"
+#include "data/download/http_rules.h"
 
 namespace tandem {
 

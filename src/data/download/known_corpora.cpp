@@ -1,13 +1,13 @@
 // The built-in catalog: a table, nothing else.
 #include "base/format.h"
-#include "data/catalog.h"
+#include "data/download/catalog.h"
 
 namespace tandem {
 namespace {
 
 // The repository is named by commit, so that the files cannot change under their address. Sizes and
 // hashes are of the files themselves.
-Corpus multi30k() {
+KnownCorpus multi30k() {
   const auto file = [](std::string_view name, std::uint64_t bytes, std::string_view sha256) {
     return CorpusFile{std::string(name),
                       format("https://raw.githubusercontent.com/multi30k/dataset/"
@@ -36,7 +36,7 @@ Corpus multi30k() {
 // newstest2013 to validate, newstest2014 to test. Sizes and hashes of the training archives are
 // those that TensorFlow Datasets publishes (url_checksums/wmt14_translate.txt); no public list has
 // the other two.
-Corpus wmt14_en_de() {
+KnownCorpus wmt14_en_de() {
   const std::string site = "https://www.statmt.org/";
   return {
       "wmt14-en-de",
@@ -66,7 +66,7 @@ Corpus wmt14_en_de() {
 
 }  // namespace
 
-std::vector<Corpus> known_corpora() {
+std::vector<KnownCorpus> known_corpora() {
   return {multi30k(), wmt14_en_de()};
 }
 

@@ -1,4 +1,4 @@
-#include "data/checksum_list.h"
+#include "data/download/checksum_list.h"
 
 #include <gtest/gtest.h>
 

@@ -21,22 +21,22 @@ struct CorpusFile {
   std::string sha256;  // "" when no trustworthy source tells it; never guessed
 };
 
-struct Corpus {
+struct KnownCorpus {
   std::string name;
   std::string about;
   std::vector<CorpusFile> files;
   std::vector<std::string> next;  // shell commands that come after; {dir} stands for the folder
 };
 
-std::vector<Corpus> known_corpora();
+std::vector<KnownCorpus> known_corpora();
 
 // UserError with the nearest name when there is none.
-const Corpus& find_corpus(std::span<const Corpus> corpora, std::string_view name);
+const KnownCorpus& find_corpus(std::span<const KnownCorpus> corpora, std::string_view name);
 
 // The form of --list --json and of --catalog. Reading refuses names that are not plain file names,
 // addresses that are not http(s), and hashes that are not 64 hex digits; where is for the message.
-Json catalog_json(std::span<const Corpus> corpora);
-std::vector<Corpus> parse_catalog(std::string_view text, std::string_view where);
+Json catalog_json(std::span<const KnownCorpus> corpora);
+std::vector<KnownCorpus> parse_catalog(std::string_view text, std::string_view where);
 
 // Letters, digits and ._+- only, not hidden, and none of the names that a download itself uses:
 // joined to a folder it cannot lead out of it.
@@ -46,6 +46,7 @@ bool is_web_address(std::string_view url);
 // What a shell reads back as the same word.
 std::string shell_word(std::string_view text);
 // The next commands with the folder filled in.
-std::vector<std::string> next_commands(const Corpus& corpus, const std::filesystem::path& folder);
+std::vector<std::string> next_commands(const KnownCorpus& corpus,
+                                       const std::filesystem::path& folder);
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-#include "data/catalog.h"
+#include "data/download/catalog.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::string complaint(const std::string& text) {
 }  // namespace
 
 TEST(Catalog, EveryBuiltInFileHasAPlainNameAnAddressAndAHashOrNone) {
-  for (const Corpus& corpus : known_corpora()) {
+  for (const KnownCorpus& corpus : known_corpora()) {
     std::set<std::string> names;
     for (const CorpusFile& file : corpus.files) {
       EXPECT_TRUE(is_plain_file_name(file.name)) << file.name;
@@ -81,7 +81,7 @@ TEST(Catalog, ABadFieldIsNamedWithItsFile) {
 }
 
 TEST(Catalog, TheNextCommandsNameTheFolderAsOneShellWord) {
-  const Corpus corpus{"c", "", {}, {"run {dir}/a {dir}/b"}};
+  const KnownCorpus corpus{"c", "", {}, {"run {dir}/a {dir}/b"}};
   EXPECT_EQ(next_commands(corpus, "data")[0], "run data/a data/b");
   EXPECT_EQ(next_commands(corpus, "my data")[0], "run 'my data'/a 'my data'/b");
   EXPECT_EQ(next_commands(corpus, "it's")[0], "run 'it'\\''s'/a 'it'\\''s'/b");

@@ -1,4 +1,4 @@
-#include "data/checksum_list.h"
+#include "data/download/checksum_list.h"
 
 #include "base/files.h"
 #include "base/format.h"

@@ -1,4 +1,4 @@
-#include "data/partial_file.h"
+#include "data/download/partial_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
