@@ -21,6 +21,7 @@ ExitCode run(int argc, const char* const* argv) {
   CommandLine line(
       "Trains translation models on the machines you have, and says whether it was worth it.",
       TANDEM_VERSION);
+  add_config(line);
   const ExitCode code = line.run(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw EnvError("cannot write to standard output: it is closed or its disk is full");

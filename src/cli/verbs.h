@@ -3,4 +3,8 @@
 
 #include "cli/args.h"
 
-namespace tandem {}  // namespace tandem
+namespace tandem {
+
+void add_config(CommandLine& line);
+
+}  // namespace tandem
