@@ -25,7 +25,7 @@ void describe(Visitor&& option, StopConfig& c) {
   option("hours", c.hours, above(0), "hours", "after this time of training, restarts included");
   option("patience", c.patience, at_least(1), "evaluations",
          "after this many evaluations without a better validation loss");
-  option("bleu", c.bleu, {.least = 0, .most = 100, .least_itself = false}, "BLEU",
+  option("bleu", c.bleu, Limits{.least = 0, .most = 100, .least_itself = false}, "BLEU",
          "when the validation set reaches this score");
 }
 

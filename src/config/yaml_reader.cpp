@@ -4,8 +4,10 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "base/format.h"
 #include "config/option.h"
@@ -19,7 +21,11 @@ class Collector final : public YAML::EventHandler {
  public:
   Collector(std::string place, Assignments& out) : place_(std::move(place)), out_(out) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (!std::exchange(started_, true)) return;
+    problem(mark, "a second document (after ---) is not allowed; give it as a second file");
+    skipped_ = 1;  // the rest of the file
+  }
   void OnDocumentEnd() override {}
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -50,7 +56,7 @@ class Collector final : public YAML::EventHandler {
                   YAML::EmitterStyle::value) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
-    if (skipped_ > 0 || std::exchange(orphan_, false)) {
+    if (skipped_ > 0 || orphan_) {
       ++skipped_;
     } else if (!inside_) {
       inside_ = true;
@@ -97,7 +103,7 @@ class Collector final : public YAML::EventHandler {
   // After something that is no scalar: it was a value, or it stood where a key belongs; then the
   // value behind it has no key and goes with it.
   void value_done() {
-    orphan_ = !key_;
+    orphan_ = !key_ && !orphan_;
     key_.reset();
   }
 
@@ -127,6 +133,7 @@ class Collector final : public YAML::EventHandler {
 
   std::string place_;
   Assignments& out_;
+  bool started_ = false;
   bool inside_ = false;
   std::optional<std::string> section_, key_;
   bool orphan_ = false;      // the next value belongs to what was refused as a key
@@ -142,14 +149,7 @@ Assignments read_yaml(const std::string& text, const std::string& place) {
   try {
     std::istringstream stream(text);
     YAML::Parser parser(stream);
-    if (parser.HandleNextDocument(collector)) {
-      Assignments rest;
-      Collector second(place, rest);
-      if (parser.HandleNextDocument(second)) {
-        result.problems.push_back(
-            {{}, "a second document (after ---) is not allowed; use one file each", place});
-      }
-    }
+    if (parser.HandleNextDocument(collector)) parser.HandleNextDocument(collector);
   } catch (const YAML::Exception& error) {
     result.problems.push_back({{},
                                format("this is not valid YAML: {}", error.msg),
