@@ -1,7 +1,5 @@
 #include "config/dump.h"
 
-#include <cmath>
-
 #include "base/format.h"
 #include "base/hash.h"
 

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "base/error.h"
 #include "config/yaml_reader.h"
 
@@ -155,6 +153,7 @@ TEST(Load, WhatIsNotSectionKeyValueIsRefused) {
            "optim: {lr: 1",
            "<<: {seed: 1}",
            "seed: 1: 2",
+           "run: \xff\xfe",
        }) {
     const Strings problems = problems_of({wrong});
     EXPECT_FALSE(problems.empty()) << wrong;

@@ -1,5 +1,6 @@
 #include "config/option.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -37,7 +38,9 @@ bool is_plain_utf8(std::string_view text) {
     const bool surrogate = point >= 0xd800 && point < 0xe000;
     const bool control = point >= 0x80 && point < 0xa0;  // C1; includes YAML's line break U+0085
     const bool separator = point == 0x2028 || point == 0x2029 || point == 0xfeff;
-    if (overlong || surrogate || control || separator || point > 0x10ffff) return false;
+    const bool replaced =
+        point == 0xfffd;  // what the YAML parser makes of bytes that are not UTF-8
+    if (overlong || surrogate || control || separator || replaced || point > 0x10ffff) return false;
     i += length;
   }
   return true;

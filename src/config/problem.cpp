@@ -1,5 +1,7 @@
 #include "config/problem.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 
 namespace tandem {
