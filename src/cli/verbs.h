@@ -5,6 +5,7 @@
 
 namespace tandem {
 
+void add_config(CommandLine& line);
 void add_decode(CommandLine& line);
 void add_encode(CommandLine& line);
 void add_get(CommandLine& line);
