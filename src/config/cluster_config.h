@@ -41,8 +41,8 @@ void describe(Visitor&& option, ClusterConfig& c) {
          "mode local: steps between two exchanges of a weight; null: from the measured link");
   option("interface", c.interface,
          "network interface between the hosts, such as eth0; null: the one that leads to rank 0");
-  option("require", c.require, above(0), "Gbit/s",
-         "a slower link between hosts is refused before the first step; null: any will do");
+  option("require", c.require, above(0), "x",
+         "least predicted speed-up over one host; below it the run is refused; null: any");
   option("join_timeout", c.join_timeout, above(0), "s",
          "how long the start waits for all workers before it names the missing ones");
   option("timeout", c.timeout, above(0), "s",
