@@ -33,7 +33,7 @@ LIBRARIES = {
     "curl/": "data",
     "nlohmann/": "base",
     "openssl/": "base",
-    "protozero/": "data",
+    "protozero/": "base",
     "sentencepiece": "data",
     "unicode/": "translate",
     "xxhash.h": "base",

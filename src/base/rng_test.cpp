@@ -17,15 +17,17 @@ TEST(Rng, IsTheFinaliserOfSplitMix64) {  // the first outputs of the published g
 TEST(Rng, ChangingOneBitChangesHalfOfTheOthers) {
   constexpr int kInputs = 4000;
   for (int in = 0; in < 64; ++in) {
-    std::vector<int> flips(64);
+    std::vector<std::uint64_t> flips(64);
     for (int i = 0; i < kInputs; ++i) {
       const auto x = random_bits(1, 2, static_cast<std::uint64_t>(i));
       const auto changed = mix64(x) ^ mix64(x ^ (std::uint64_t{1} << in));
       for (int out = 0; out < 64; ++out)
         flips[static_cast<std::size_t>(out)] += (changed >> out) & 1;
     }
-    for (const int n : flips) {  // 4096 comparisons: six standard deviations are never passed
-      EXPECT_NEAR(n, kInputs / 2, 6 * std::sqrt(kInputs) / 2) << "input bit " << in;
+    for (const std::uint64_t n :
+         flips) {  // 4096 comparisons: six standard deviations are never passed
+      EXPECT_NEAR(static_cast<double>(n), kInputs / 2, 6 * std::sqrt(kInputs) / 2)
+          << "input bit " << in;
     }
   }
 }
