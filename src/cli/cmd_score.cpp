@@ -24,7 +24,8 @@ struct Options {
   std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-// Lines without the white space at their ends, which sacreBLEU removes when it reads them.
+// Lines without the white space at their ends, which sacreBLEU removes when it reads them. Only in
+// one thing do we read otherwise: a byte order mark is no text here, but a character to sacreBLEU.
 std::vector<std::string> read_lines(const std::string& path) {
   constexpr std::size_t kMaxLineBytes = std::size_t{1} << 28;  // tables of a line fit in memory
   LineReader reader(path, kMaxLineBytes);

@@ -40,23 +40,24 @@ BleuStats& BleuStats::operator+=(const BleuStats& other) {
   return *this;
 }
 
-void BleuCounter::read_words(std::string_view line, std::vector<Symbol>& words) {
+void BleuCounter::read_words(std::string_view text, std::string& separated,
+                             std::vector<Symbol>& words) {
   std::string lower;
-  if (options_.lowercase) line = lower = to_lower(line);
-  const std::string separated = separate_words(options_.tokenizer, strip_right(line));
+  if (options_.lowercase) text = lower = to_lower(text);
+  separated = separate_words(options_.tokenizer, strip_right(text));
   pieces_.clear();
   split_words(separated, pieces_);
   words.clear();
-  for (const std::string_view piece : pieces_) {
-    words.push_back(names_.try_emplace(std::string(piece), names_.size()).first->second);
-  }
+  for (const std::string_view piece : pieces_) words.push_back(names_.name(piece));
 }
 
 BleuStats BleuCounter::count(std::string_view hyp, std::span<const std::string_view> refs) {
   check(!refs.empty(), "BLEU needs a reference");
+  names_.clear();
+  separated_refs_.resize(refs.size());
   refs_.resize(refs.size());
-  read_words(hyp, hyp_);
-  for (std::size_t r = 0; r < refs.size(); ++r) read_words(refs[r], refs_[r]);
+  read_words(hyp, separated_hyp_, hyp_);
+  for (std::size_t r = 0; r < refs.size(); ++r) read_words(refs[r], separated_refs_[r], refs_[r]);
 
   BleuStats stats;
   stats.hyp_len = static_cast<std::int64_t>(hyp_.size());
@@ -97,19 +98,6 @@ BleuScore bleu_score(const BleuStats& stats, bool effective_order) {
   for (std::size_t n = 0; n < orders; ++n) log_sum += floored_log(result.precisions[n]);
   result.score = result.brevity_penalty * std::exp(log_sum / static_cast<double>(orders));
   return result;
-}
-
-BleuScore corpus_bleu(std::span<const std::string> hyps,
-                      std::span<const std::vector<std::string>> refs, const BleuOptions& options) {
-  for (const auto& ref : refs) check(ref.size() == hyps.size(), "a reference misses lines");
-  BleuCounter counter(options);
-  BleuStats sum;
-  std::vector<std::string_view> line_refs(refs.size());
-  for (std::size_t i = 0; i < hyps.size(); ++i) {
-    for (std::size_t r = 0; r < refs.size(); ++r) line_refs[r] = refs[r][i];
-    sum += counter.count(hyps[i], line_refs);
-  }
-  return bleu_score(sum, options.effective_order);
 }
 
 BleuScore sentence_bleu(std::string_view hyp, std::span<const std::string_view> refs,

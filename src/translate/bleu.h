@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "translate/bleu_tokenizer.h"
 #include "translate/ngram_match.h"
+#include "translate/word_names.h"
 
 namespace tandem {
 
@@ -49,9 +49,11 @@ class BleuCounter {
   BleuStats count(std::string_view hyp, std::span<const std::string_view> refs);
 
  private:
-  void read_words(std::string_view line, std::vector<Symbol>& words);
+  void read_words(std::string_view text, std::string& separated, std::vector<Symbol>& words);
   BleuOptions options_;
-  std::unordered_map<std::string, Symbol> names_;  // of all words met
+  WordNames names_;  // views into the separated lines below
+  std::string separated_hyp_;
+  std::vector<std::string> separated_refs_;
   std::vector<std::string_view> pieces_;
   std::vector<Symbol> hyp_;
   std::vector<std::vector<Symbol>> refs_;
@@ -60,9 +62,6 @@ class BleuCounter {
 
 BleuScore bleu_score(const BleuStats& stats, bool effective_order);
 
-// refs[k][i] is the k-th reference of hyps[i]; at least one k, all as long as hyps.
-BleuScore corpus_bleu(std::span<const std::string> hyps,
-                      std::span<const std::vector<std::string>> refs, const BleuOptions& options);
 // With effective order, whatever the options say.
 BleuScore sentence_bleu(std::string_view hyp, std::span<const std::string_view> refs,
                         BleuOptions options);

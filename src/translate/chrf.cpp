@@ -66,19 +66,6 @@ double chrf_score(const ChrfStats& stats) {
   return 100 * (score / (kBetaSquared * precision + recall));
 }
 
-double corpus_chrf(std::span<const std::string> hyps,
-                   std::span<const std::vector<std::string>> refs, const ChrfOptions& options) {
-  for (const auto& ref : refs) check(ref.size() == hyps.size(), "a reference misses lines");
-  ChrfCounter counter(options);
-  ChrfStats sum;
-  std::vector<std::string_view> line_refs(refs.size());
-  for (std::size_t i = 0; i < hyps.size(); ++i) {
-    for (std::size_t r = 0; r < refs.size(); ++r) line_refs[r] = refs[r][i];
-    sum += counter.count(hyps[i], line_refs);
-  }
-  return chrf_score(sum);
-}
-
 double sentence_chrf(std::string_view hyp, std::span<const std::string_view> refs,
                      const ChrfOptions& options) {
   return chrf_score(ChrfCounter(options).count(hyp, refs));

@@ -45,9 +45,6 @@ class ChrfCounter {
 
 double chrf_score(const ChrfStats& stats);  // 0 to 100; the same formula for sentence and corpus
 
-// refs[k][i] is the k-th reference of hyps[i]; at least one k, all as long as hyps.
-double corpus_chrf(std::span<const std::string> hyps,
-                   std::span<const std::vector<std::string>> refs, const ChrfOptions& options);
 double sentence_chrf(std::string_view hyp, std::span<const std::string_view> refs,
                      const ChrfOptions& options);
 

@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::uint32_t kInNoReference = UINT32_MAX;
 
-constexpr std::uint64_t make_key(std::uint32_t prefix, Symbol last) {
-  return (static_cast<std::uint64_t>(prefix) << 32) | last;
+// Never 0, because names stay below UINT32_MAX.
+constexpr std::uint64_t make_key(std::uint32_t beginning, Symbol last) {
+  return ((std::uint64_t{beginning} + 1) << 32) | last;
 }
 
 std::size_t count_ngrams(std::size_t symbols, std::size_t order) {
@@ -20,38 +21,38 @@ std::size_t count_ngrams(std::size_t symbols, std::size_t order) {
 
 }  // namespace
 
-void NgramMatcher::start_round(std::size_t ngrams) {
-  const std::size_t used = std::bit_ceil(std::max<std::size_t>(16, 2 * ngrams));
-  check(used <= UINT32_MAX, "a line is too long for n-gram matching");
-  if (slots_.size() < used) slots_.resize(used);
-  shift_ = 64 - std::countr_zero(used);
-  if (++round_ == 0) {  // the counter came round: forget all
-    std::fill(slots_.begin(), slots_.end(), Slot{});
-    round_ = 1;
+void NgramMatcher::clear_table(std::size_t ngrams) {
+  const std::size_t places = std::bit_ceil(std::max<std::size_t>(16, 2 * ngrams));
+  check(places < UINT32_MAX, "a line is too long for n-gram matching");
+  if (keys_.size() < places) {
+    keys_.resize(places);
+    counts_.resize(places);
   }
+  std::fill_n(keys_.begin(), places, 0);
+  shift_ = 64 - std::countr_zero(places);
 }
 
-// The slot with the key, or the empty slot where it belongs.
-NgramMatcher::Slot& NgramMatcher::slot_of(std::uint64_t key) {
-  const std::size_t mask = (std::size_t{1} << (64 - shift_)) - 1;
-  const std::uint64_t mixed = (key ^ (key >> 29)) * 0x9e3779b97f4a7c15u;
-  std::size_t at = mixed >> shift_;
-  while (slots_[at].round == round_ && slots_[at].key != key) at = (at + 1) & mask;
-  return slots_[at];
+// Where the key is, or the free place where it belongs.
+inline NgramMatcher::Name NgramMatcher::find(std::uint64_t key) const {
+  const std::size_t last = (std::size_t{1} << (64 - shift_)) - 1;
+  std::size_t at = ((key ^ (key >> 29)) * 0x9e3779b97f4a7c15u) >> shift_;
+  while (keys_[at] != key && keys_[at] != 0) at = (at + 1) & last;
+  return static_cast<Name>(at);
 }
 
 void NgramMatcher::count_refs(std::size_t order, std::span<const std::vector<Symbol>> refs) {
   std::size_t ngrams = 0;
   for (const auto& ref : refs) ngrams += count_ngrams(ref.size(), order);
-  start_round(ngrams);
+  clear_table(ngrams);
   for (std::uint32_t r = 0; r < refs.size(); ++r) {
     for (std::size_t i = 0; i < count_ngrams(refs[r].size(), order); ++i) {
       const std::uint64_t key = make_key(ref_names_[r][i], refs[r][i + order - 1]);
-      Slot& slot = slot_of(key);
-      if (slot.round != round_) slot = {key, round_, r, 0, 0};
-      if (slot.ref != r) slot.ref = r, slot.count = 0;
-      slot.most = std::max(slot.most, ++slot.count);
-      ref_names_[r][i] = static_cast<Name>(&slot - slots_.data());
+      const Name name = find(key);
+      Count& count = counts_[name];
+      if (keys_[name] == 0) keys_[name] = key, count = {r, 0, 0};
+      if (count.ref != r) count.ref = r, count.here = 0;
+      count.most = std::max(count.most, ++count.here);
+      ref_names_[r][i] = name;
     }
   }
 }
@@ -60,14 +61,14 @@ std::int64_t NgramMatcher::use_up(std::size_t order, std::span<const Symbol> hyp
   std::int64_t matches = 0;
   for (std::size_t i = 0; i < count_ngrams(hyp.size(), order); ++i) {
     if (hyp_names_[i] == kInNoReference) continue;
-    Slot& slot = slot_of(make_key(hyp_names_[i], hyp[i + order - 1]));
-    if (slot.round != round_) {
+    const Name name = find(make_key(hyp_names_[i], hyp[i + order - 1]));
+    if (keys_[name] == 0) {
       hyp_names_[i] = kInNoReference;
       continue;
     }
-    hyp_names_[i] = static_cast<Name>(&slot - slots_.data());
-    if (slot.most == 0) continue;
-    --slot.most;
+    hyp_names_[i] = name;
+    if (counts_[name].most == 0) continue;
+    --counts_[name].most;
     ++matches;
   }
   return matches;

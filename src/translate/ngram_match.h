@@ -21,22 +21,22 @@ class NgramMatcher {
              std::span<std::int64_t> matches);
 
  private:
-  using Name = std::uint32_t;
-  struct Slot {
-    std::uint64_t key = 0;    // name of the n-1 first symbols, last symbol
-    std::uint32_t round = 0;  // a slot of an earlier round is empty
-    std::uint32_t ref = 0;    // the reference that count is about
-    std::uint32_t count = 0;
-    std::uint32_t most = 0;  // largest count in one reference, less what hyp has used up
+  using Name = std::uint32_t;  // of an n-gram: its place in the table of its order
+  struct Count {
+    std::uint32_t ref = 0;  // the reference that `here` is about
+    std::uint32_t here = 0;
+    std::uint32_t most = 0;  // in one reference, less what hyp has used up
   };
-  void start_round(std::size_t ngrams);
-  Slot& slot_of(std::uint64_t key);
+  void clear_table(std::size_t ngrams);
+  Name find(std::uint64_t key) const;
   void count_refs(std::size_t order, std::span<const std::vector<Symbol>> refs);
   std::int64_t use_up(std::size_t order, std::span<const Symbol> hyp);
 
-  std::vector<Slot> slots_;  // open addressing; a slot's index is its n-gram's name
-  int shift_ = 64;           // 64 - log2 of the slots in use this round
-  std::uint32_t round_ = 0;
+  // The n-grams of one order: open addressing, at most half full.
+  std::vector<std::uint64_t> keys_;  // see make_key(); 0 where there is none
+  std::vector<Count> counts_;
+  int shift_ = 64;  // 64 - log2 of the places in use
+
   std::vector<Name> hyp_names_;               // of the n-gram that begins at each symbol
   std::vector<std::vector<Name>> ref_names_;  // the same of each reference
 };

@@ -1,6 +1,5 @@
 #include "translate/utf8.h"
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -64,13 +63,6 @@ bool is_valid_utf8(std::string_view text) {
     if (next_code_point(text, at) >= kIllFormed) return false;
   }
   return true;
-}
-
-bool is_space(char32_t point) {
-  if (point <= 0x20) return point == 0x20 || (point >= 0x09 && point <= 0x0D) || point >= 0x1C;
-  if (point < 0x2000) return point == 0x85 || point == 0xA0 || point == 0x1680;
-  return point <= 0x200A || point == 0x2028 || point == 0x2029 || point == 0x202F ||
-         point == 0x205F || point == 0x3000;
 }
 
 std::string_view strip_right(std::string_view text) {

@@ -171,6 +171,13 @@ def test_lines_are_read_as_sacrebleu_reads_them(tandem, tmp_path):
         assert " = 100.000000000" in ours.stdout
 
 
+def test_a_byte_order_mark_is_no_text(tandem, tmp_path):
+    """The one difference from sacreBLEU, to which it is a character of the first word."""
+    plain = write(tmp_path / "plain", ["ein Haus am See"])
+    marked = write(tmp_path / "marked", ["\ufeffein Haus am See"])
+    assert tandem("score", marked, plain).stdout == tandem("score", plain, plain).stdout
+
+
 def test_every_known_code_point_has_the_class_that_regex_gives_it(tandem, tmp_path):
     """The number of words tells punctuation, symbol, number and white space from other characters."""
     lines = [f"a{c}b c{c}d 1{c}2 1{c} {c}.{c}" for c in ASSIGNED if c != "\n"]
