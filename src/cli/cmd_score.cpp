@@ -27,7 +27,7 @@ struct Options {
 // Lines without the white space at their ends, which sacreBLEU removes when it reads them. Only in
 // one thing do we read otherwise: a byte order mark is no text here, but a character to sacreBLEU.
 std::vector<std::string> read_lines(const std::string& path) {
-  constexpr std::size_t kMaxLineBytes = std::size_t{1} << 28;  // tables of a line fit in memory
+  constexpr std::size_t kMaxLineBytes = 16 << 20;  // a line of that length takes 1 GB of tables
   LineReader reader(path, kMaxLineBytes);
   std::vector<std::string> lines;
   std::string_view line;
