@@ -8,9 +8,10 @@
 #include "base/json.h"
 #include "base/progress.h"
 #include "base/text_file.h"
+#include "base/utf8.h"
 #include "cli/verbs.h"
 #include "translate/corpus_score.h"
-#include "translate/utf8.h"
+#include "translate/python_text.h"
 
 namespace tandem {
 namespace {

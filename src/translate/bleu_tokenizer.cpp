@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "translate/unicode.h"
-#include "translate/utf8.h"
 
 namespace tandem {
 namespace {
