@@ -11,15 +11,10 @@ import os
 import pathlib
 import random
 import re
-import resource
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-TANDEM = os.environ.get("TANDEM", str(ROOT / "build/release/tandem"))
+import peers
 
 
 def make_texts(folder, lines):
@@ -41,23 +36,6 @@ def make_texts(folder, lines):
     return folder / "hyp", folder / "ref"
 
 
-def processor_seconds():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def timed(command):
-    """(elapsed seconds, processor seconds), and what the command printed."""
-    start, start_cpu = time.perf_counter(), processor_seconds()
-    done = subprocess.run(command, check=True, capture_output=True, text=True,
-                          env={**os.environ, "NO_COLOR": "1"})
-    return (time.perf_counter() - start, processor_seconds() - start_cpu), done.stdout
-
-
-def summary(values):
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
@@ -70,21 +48,16 @@ def main():
         commands = {
             "sacrebleu": [sys.executable, "-m", "sacrebleu", str(ref), "-i", str(hyp),
                           "-m", "bleu", "chrf", "-f", "text", "-w", "6"],
-            "tandem": [TANDEM, "score", str(hyp), str(ref), "--width", "6"],
-            "tandem_1_thread": [TANDEM, "score", str(hyp), str(ref), "--width", "6", "--threads", "1"],
+            "tandem": [peers.TANDEM, "score", str(hyp), str(ref), "--width", "6"],
+            "tandem_1_thread": [peers.TANDEM, "score", str(hyp), str(ref), "--width", "6", "--threads", "1"],
         }
-        times = {name: [] for name in commands}
-        texts = set()
-        for _ in range(args.repeats):
-            for name, command in commands.items():
-                taken, text = timed(command)
-                times[name].append(taken)
-                texts.add(text)
+        runs = peers.alternate(commands, args.repeats)
+    texts = {one["output"] for several in runs.values() for one in several}
     if len(texts) != 1:
         sys.exit("score: the programs disagree:\n" + "\n".join(texts))
 
-    elapsed = {name: summary([e for e, _ in taken]) for name, taken in times.items()}
-    cpu = {name: summary([c for _, c in taken]) for name, taken in times.items()}
+    elapsed = {name: peers.summary(several) for name, several in runs.items()}
+    cpu = {name: peers.summary(several, "processor_seconds") for name, several in runs.items()}
     result = {
         "benchmark": "score", "lines": args.lines, "repeats": args.repeats, "cores": os.cpu_count(),
         "scores": [float(x) for x in re.findall(r" = (\d+\.\d{6})\b", texts.pop())],
