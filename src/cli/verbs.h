@@ -9,5 +9,6 @@ void add_decode(CommandLine& line);
 void add_encode(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_prepare(CommandLine& line);
+void add_config(CommandLine& line);
 
 }  // namespace tandem

@@ -1,0 +1,58 @@
+#include "config/validate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace tandem {
+namespace {
+
+using Change = std::function<void(RunConfig&)>;
+
+std::vector<std::string> problems_after(const Change& change) {
+  RunConfig config;
+  change(config);
+  std::vector<std::string> messages;
+  for (const Problem& problem : validate(config)) messages.push_back(problem.message);
+  return messages;
+}
+
+TEST(Validate, DefaultsAreValid) {
+  EXPECT_THAT(validate(RunConfig{}), testing::IsEmpty());
+}
+
+TEST(Validate, EachRuleFindsItsConflictAndNothingElse) {
+  const std::vector<std::pair<const char*, Change>> rules{
+      {"model.heads=7 does not divide", [](auto& c) { c.model.heads = 7; }},
+      {"is odd", [](auto& c) { c.model.d_model = 513, c.model.heads = 1; }},
+      {"above model.max_positions", [](auto& c) { c.data.max_length = 2000; }},
+      {"exclude each other", [](auto& c) { c.batch.sentences_per_worker = 2; }},
+      {"must be set", [](auto& c) { c.batch.tokens.reset(); }},
+      {"would fit into no batch", [](auto& c) { c.batch.tokens = 255; }},
+      {"needs 1 or more", [](auto& c) { c.optim.warmup_steps = 0; }},
+      {"usually about 0.001", [](auto& c) { c.optim.schedule = Schedule::constant; }},
+      {"schedule cosine ends there",
+       [](auto& c) {
+         c.optim.schedule = Schedule::cosine, c.optim.lr = 0.1;
+         c.stop.steps.reset(), c.stop.hours = 1;
+       }},
+      {"not below stop.steps=8000",
+       [](auto& c) {
+         c.optim.schedule = Schedule::linear, c.optim.lr = 0.1;
+         c.stop.steps = 8000;
+       }},
+      {"optim.min_lr=3 is above optim.lr=2", [](auto& c) { c.optim.min_lr = 3; }},
+      {"above optim.max_lr=0.5", [](auto& c) { c.optim.min_lr = 1, c.optim.max_lr = 0.5; }},
+      {"never end", [](auto& c) { c.stop.steps.reset(); }},
+      {"stop.patience needs", [](auto& c) { c.stop.patience = 3, c.eval.every = 0; }},
+      {"stop.bleu needs", [](auto& c) { c.stop.bleu = 3, c.eval.every = 0; }},
+      {"seed is -1", [](auto& c) { c.seed = -1; }},
+  };
+  for (const auto& [part, change] : rules) {
+    EXPECT_THAT(problems_after(change), testing::ElementsAre(testing::HasSubstr(part))) << part;
+  }
+}
+
+}  // namespace
+}  // namespace tandem
