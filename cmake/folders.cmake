@@ -1,15 +1,7 @@
 # tandem_folder(name USES folders... LIBRARIES libs... [TORCH]): one static library for src/name and, from every
 # x_test.cpp in it, one test program name_test. Files are globbed, so no test can be forgotten.
-# TORCH: the folder's own files include LibTorch, through one precompiled header. The headers of other folders do not
-# show it, so that folders above compile without.
-add_library(tandem_warnings INTERFACE)
-target_compile_options(tandem_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor
-                                                 -Wold-style-cast -Werror)
-if(TANDEM_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
-endif()
-
+# TORCH: the folder includes LibTorch and compiles with its precompiled header. Folders above can include its headers
+# too, without the precompiled one.
 # The precompiled header of all TORCH folders: made once, half a minute on one core.
 file(WRITE ${CMAKE_BINARY_DIR}/torch_header.cpp "")
 add_library(tandem_torch_header STATIC ${CMAKE_BINARY_DIR}/torch_header.cpp)
