@@ -1,0 +1,170 @@
+// builtin_lexicon: the words of the built-in corpus as tables, with what may sensibly be said about
+// them: a noun's classes and a verb's pattern and objects keep people reading letters and cooks
+// baking cakes. One English word in one pattern has one German translation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "data/builtin_english.h"
+#include "data/builtin_german.h"
+#include "data/builtin_german_verb.h"
+
+namespace tandem::builtin {
+
+// Sets of nouns; a noun is in several.
+using NounClass = std::uint64_t;
+enum : NounClass {
+  kPerson = 1u << 0,      // people by age, work or part: the man, the nurse
+  kRelative = 1u << 1,    // people that are somebody's: my brother
+  kAnimal = 1u << 2,      //
+  kFood = 1u << 3,        // is eaten
+  kDrink = 1u << 4,       //
+  kCook = 1u << 5,        // is cooked
+  kBake = 1u << 6,        //
+  kRead = 1u << 7,        //
+  kWrite = 1u << 8,       //
+  kOpen = 1u << 9,        // is opened and closed
+  kRide = 1u << 10,       // runs by a timetable
+  kRepair = 1u << 11,     //
+  kClothes = 1u << 12,    //
+  kSurface = 1u << 13,    // things lie and stand on it
+  kLay = 1u << 14,        // lies (liegen, legen) where it is put
+  kStand = 1u << 15,      // stands (stehen, stellen) where it is put
+  kHang = 1u << 16,       // hangs on a wall
+  kBuy = 1u << 17,        // is bought and sold and has a price
+  kWash = 1u << 18,       //
+  kClean = 1u << 19,      //
+  kLose = 1u << 20,       // is carried about, lost and found
+  kDevice = 1u << 21,     // is turned on and off
+  kEvent = 1u << 22,      // takes place
+  kRoom = 1u << 23,       // is tidied up
+  kSight = 1u << 24,      // is visited and looked at
+  kTask = 1u << 25,       // is solved and understood
+  kSong = 1u << 26,       //
+  kGift = 1u << 27,       // is given, shown, sent
+  kDraw = 1u << 28,       //
+  kBuild = 1u << 29,      //
+  kLock = 1u << 30,       //
+  kMass = 1ull << 31,     // not counted: no plural, no indefinite article
+  kOne = 1ull << 32,      // somebody has one: no plural
+  kFemale = 1ull << 33,   // a neuter noun that "she" refers to: das Mädchen
+  kNeutral = 1ull << 34,  // a person that neither "he" nor "she" refers to: das Kind
+  kSign = 1ull << 35,     //
+  kToRoom = 1ull << 36,   // where verbs of movement lead: into the kitchen,
+  kToTown = 1ull << 37,   // to the station,
+  kToCity = 1ull << 38,   // to Berlin
+  kAtPlace = 1ull << 39,  // in a verb's objects: sensible with any place (in the garden),
+  kAtCity = 1ull << 40,   // with a city (in Berlin)
+};
+
+struct Noun {
+  std::string_view en, en_plural;
+  GermanNoun de;
+  NounClass classes = 0;
+};
+
+// A place and the prepositions of being there and of going there: "in the park", "to the park".
+struct Place {
+  Noun noun;
+  std::string_view en_at, de_at;  // de_at has the dative
+  std::string_view en_to, de_to;
+  Case to_case = Case::accusative;
+};
+
+// What an adjective may sensibly describe.
+using Quality = std::uint32_t;
+enum : Quality {
+  kOfPerson = 1,
+  kOfThing = 2,
+  kOfFood = 4,
+  kOfText = 8,
+  kOfPlace = 16,
+  kOfAnimal = 32,
+  kColour = 64,
+  kOfMood = 128,
+  kOfEvent = 256,
+  kOfDrink = 512,
+};
+
+// Moods and colours stand without degrees: "" there.
+struct Adjective {
+  std::string_view en, en_comparative, en_superlative;
+  std::string_view de, de_stem, de_comparative, de_superlative;  // teuer, teur-, teurer-, teuerst-
+  Quality qualities = 0;
+};
+
+// What stands beside the verb.
+enum class Frame {
+  intransitive,  // sleeps
+  transitive,    // reads a letter: accusative
+  dative,        // helps the man: dative
+  giving,        // gives the man a letter: dative and accusative
+  about,         // waits for the bus: preposition
+  motion,        // goes to the station
+};
+
+// How it goes on in time decides which tenses and commands are natural.
+enum class Aspect {
+  action,  // reads: everything
+  event,   // loses, wakes up: no "is losing", no command
+  state,   // knows, needs: no time of the day either
+};
+
+struct Verb {
+  EnglishVerb en;
+  GermanVerb de;
+  Frame frame = Frame::intransitive;
+  NounClass objects = 0;                 // classes of its object; where it may happen or lead
+  std::string_view en_preposition = {};  // "for" in "wait for", "look for"
+  std::string_view de_preposition = {};  //
+  Case preposition_case = Case::accusative;
+  std::string_view de_fixed = {};  // "Fußball" in "Fußball spielen"
+  bool reflexive = false;
+  Aspect aspect = Aspect::action;
+};
+
+struct Modal {
+  std::string_view en_first, en_third, en_plural;  // can, can, can; want, wants, want
+  std::string_view en_rest;     // "to" in "wants to", "like to" in "would like to"
+  std::string_view en_do_base;  // "want" where English negates with "do", else ""
+  GermanVerb de;
+  bool preterite = false;
+};
+
+struct Name {
+  std::string_view name;
+  bool female = false;
+};
+
+struct WordPair {
+  std::string_view en, de;
+};
+
+std::span<const Noun> nouns();    // people, animals, things
+std::span<const Place> places();  // their nouns are not in nouns()
+std::span<const Adjective> adjectives();
+std::span<const Verb> verbs();
+std::span<const Modal> present_modals();
+std::span<const Modal> past_modals();
+std::span<const Name> first_names();
+std::span<const std::string_view> surnames();
+std::span<const WordPair> cities();
+std::span<const WordPair> months();
+std::span<const WordPair> weekdays();
+std::span<const WordPair> habit_times();   // with the present: every day
+std::span<const WordPair> past_times();    // yesterday
+std::span<const WordPair> future_times();  // tomorrow
+
+// Verbs that constructions name themselves.
+const Verb& be_verb();
+const Verb& have_verb();
+const Verb& stand_verb();  // rest, with the dative ...
+const Verb& lie_verb();
+const Verb& hang_verb();
+const Verb& put_upright_verb();  // ... movement, with the accusative
+const Verb& lay_verb();
+const Verb& hang_up_verb();
+
+}  // namespace tandem::builtin
