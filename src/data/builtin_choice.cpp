@@ -1,5 +1,7 @@
 #include "data/builtin_choice.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "data/builtin_numbers.h"
 
@@ -38,16 +40,24 @@ Quality qualities_of(const Noun& noun) {
   if (is(kFood)) return kOfFood;
   if (is(kRead | kWrite | kTask | kSong)) return kOfText;
   if (is(kEvent)) return kOfEvent;
-  if (is(kClothes | kRepair | kLose | kStand | kSurface) && !is(kSight)) return kOfThing | kColour;
+  if (is(kClothes | kRepair | kLose | kStand | kSurface) && !is(kSight | kRoom))
+    return kOfThing | kColour;
+  if (is(kNature)) return kOfNature;
+  if (is(kRoom)) return kOfRoom;
   if (is(kHang | kLay | kOpen | kGift) && !is(kSight)) return kOfThing;
   return kOfPlace;
 }
 
-const Adjective& pick_gradable(Dice& dice, const Noun& noun) {
-  const Adjective* found =
-      pick_adjective(dice, qualities_of(noun) & ~static_cast<Quality>(kColour));
-  check(found != nullptr, "no adjective with degrees fits the noun");
-  return *found;
+const Adjective& pick_gradable(Dice& dice, const Noun& noun, Quality traits) {
+  const auto fitting = qualities_of(noun) & ~static_cast<Quality>(kColour);
+  const auto fits = [&](const Adjective& a) {
+    return (a.qualities & fitting) && (a.qualities & traits);
+  };
+  const auto count = std::ranges::count_if(adjectives(), fits);
+  check(count > 0, "no adjective with degrees fits the noun");
+  auto left = dice.below(static_cast<std::uint64_t>(count));
+  return *std::ranges::find_if(adjectives(),
+                               [&](const Adjective& a) { return fits(a) && left-- == 0; });
 }
 
 bool is_countable(const Noun& noun) {
@@ -63,6 +73,13 @@ const Place& place_named(std::string_view en) {
   for (const auto& place : places())
     if (place.noun.en == en) return place;
   throw InternalError("no place is called " + std::string(en));
+}
+
+const Place& pick_building(Dice& dice) {
+  for (;;)
+    if (const auto& place = dice.pick(places());
+        place.noun.classes & kBuild && place.noun.en != "bridge")
+      return place;
 }
 
 const Verb& verb_named(std::string_view de_infinitive) {
@@ -218,6 +235,30 @@ Phrase pick_time(Dice& dice, std::span<const WordPair> times) {
   return {std::string(time.en), std::string(time.de)};
 }
 
+namespace {
+
+constexpr std::size_t kNearTimes = 4;  // how many rows of the tables of times are near
+
+Phrase near_or_far_time(Dice& dice, const Verb& verb, std::span<const WordPair> times) {
+  constexpr NounClass kWorthALongTime =
+      kAtCity | kToCity | kBuild | kEvent | kSight | kBuy | kGift | kWrite | kRepair;
+  return pick_time(dice, verb.objects & kWorthALongTime ? times : times.first(kNearTimes));
+}
+
+}  // namespace
+
+Phrase past_time(Dice& dice, const Verb& verb) {
+  return near_or_far_time(dice, verb, past_times());
+}
+
+Phrase future_time(Dice& dice, const Verb& verb) {
+  return near_or_far_time(dice, verb, future_times());
+}
+
+Phrase long_ago(Dice& dice) {
+  return pick_time(dice, past_times().subspan(kNearTimes));
+}
+
 Phrase clock_time(Dice& dice) {
   const int hour = dice.between(1, 12);
   const int next = hour % 12 + 1;
@@ -261,6 +302,12 @@ void add_place(Dice& dice, Clause& clause) {
   if ((where & kAtPlace) && dice.chance(35))
     clause.place = dice.chance(15) ? at_city(dice) : at_place(dice);
   if ((where & kAtCity) && dice.chance(15)) clause.place = at_city(dice);
+  if ((where & kOutdoors) && dice.chance(50)) {
+    const Place* place = nullptr;
+    do place = &dice.pick(places());
+    while (!(place->noun.classes & kNature));
+    clause.place = at_place(dice, *place);
+  }
   const bool together =
       clause.verb->frame == Frame::motion || clause.verb->frame == Frame::intransitive;
   if (together && (where != 0) && dice.chance(12)) {

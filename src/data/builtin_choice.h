@@ -39,11 +39,12 @@ const Noun& pick_noun(Dice& dice, NounClass classes);
 // Null when no adjective fits.
 const Adjective* pick_adjective(Dice& dice, Quality qualities);
 Quality qualities_of(const Noun& noun);  // without moods
-// An adjective with degrees.
-const Adjective& pick_gradable(Dice& dice, const Noun& noun);
+// An adjective with degrees that fits the noun and has one of the traits (kPraise, ...).
+const Adjective& pick_gradable(Dice& dice, const Noun& noun, Quality traits = ~Quality{0});
 bool is_countable(const Noun& noun);
 const Noun& pick_countable(Dice& dice, NounClass classes);
 const Place& place_named(std::string_view en);
+const Place& pick_building(Dice& dice);
 const Verb& verb_named(std::string_view de_infinitive);  // the first with that infinitive
 // Plural with that probability, where the noun has one.
 Number pick_number(Dice& dice, const Noun& noun, int plural_percent);
@@ -69,6 +70,10 @@ Phrase at_place(Dice& dice, const Place& place);
 Phrase at_city(Dice& dice);
 Phrase to_place(Dice& dice, NounClass reach);
 Phrase pick_time(Dice& dice, std::span<const WordPair> times);
+// Far from now only for what is worth remembering or planning: nobody got dressed last summer.
+Phrase past_time(Dice& dice, const Verb& verb);
+Phrase future_time(Dice& dice, const Verb& verb);
+Phrase long_ago(Dice& dice);    // last year
 Phrase clock_time(Dice& dice);  // at half past six
 
 // What kinds of verb an action may have.

@@ -10,28 +10,21 @@
 namespace tandem {
 namespace {
 
-using builtin::Construction;
-using builtin::Dice;
-
-// The constructions of all kinds with room for picking one by weight.
+// Draws sentences; a construction comes as often as its weight says.
 class Grammar {
  public:
   Grammar() {
-    for (const auto part : {builtin::simple_constructions(), builtin::question_constructions(),
-                            builtin::quality_constructions(), builtin::measure_constructions(),
-                            builtin::place_constructions(), builtin::complex_constructions(),
-                            builtin::relative_constructions()})
-      for (const auto& construction : part)
-        tickets_.insert(tickets_.end(), static_cast<std::size_t>(construction.weight),
-                        &construction);
+    for (std::size_t i = 0; i < constructions_.size(); ++i)
+      tickets_.insert(tickets_.end(), static_cast<std::size_t>(constructions_[i].weight), i);
   }
   builtin::Phrase sentence(std::uint64_t seed, std::uint64_t number) const {
-    Dice dice(seed, number);
-    return tickets_[dice.below(tickets_.size())]->make(dice);
+    builtin::Dice dice(seed, number);
+    return constructions_[tickets_[dice.below(tickets_.size())]].make(dice);
   }
 
  private:
-  std::vector<const Construction*> tickets_;
+  std::vector<builtin::Construction> constructions_ = builtin::all_constructions();
+  std::vector<std::size_t> tickets_;
 };
 
 }  // namespace

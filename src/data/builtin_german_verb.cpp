@@ -19,6 +19,7 @@ bool ends_in_hiss(std::string_view stem) {
 bool needs_vowel(std::string_view stem) {
   if (stem.ends_with('t') || stem.ends_with('d')) return true;
   if (stem.size() < 2 || !(stem.ends_with('n') || stem.ends_with('m'))) return false;
+  if (stem.ends_with("chn") || stem.ends_with("chm")) return true;  // zeichn-et, but wohn-t
   constexpr std::string_view kSmoothBefore = "aeiouhlrnm";
   return kSmoothBefore.find(stem[stem.size() - 2]) == std::string_view::npos &&
          static_cast<unsigned char>(stem[stem.size() - 2]) < 0x80;  // not an umlaut
@@ -82,7 +83,8 @@ std::string imperative_form(const GermanVerb& verb, Number number) {
     form.pop_back();
     return form;
   }
-  const bool keeps_e = needs_vowel(stem) || verb.infinitive.ends_with("ern");
+  const bool keeps_e =
+      needs_vowel(stem) || stem.ends_with("lg") || verb.infinitive.ends_with("ern");
   return std::string(stem) + (keeps_e ? "e" : "");
 }
 

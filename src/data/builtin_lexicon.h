@@ -16,47 +16,50 @@ namespace tandem::builtin {
 // Sets of nouns; a noun is in several.
 using NounClass = std::uint64_t;
 enum : NounClass {
-  kPerson = 1u << 0,      // people by age, work or part: the man, the nurse
-  kRelative = 1u << 1,    // people that are somebody's: my brother
-  kAnimal = 1u << 2,      //
-  kFood = 1u << 3,        // is eaten
-  kDrink = 1u << 4,       //
-  kCook = 1u << 5,        // is cooked
-  kBake = 1u << 6,        //
-  kRead = 1u << 7,        //
-  kWrite = 1u << 8,       //
-  kOpen = 1u << 9,        // is opened and closed
-  kRide = 1u << 10,       // runs by a timetable
-  kRepair = 1u << 11,     //
-  kClothes = 1u << 12,    //
-  kSurface = 1u << 13,    // things lie and stand on it
-  kLay = 1u << 14,        // lies (liegen, legen) where it is put
-  kStand = 1u << 15,      // stands (stehen, stellen) where it is put
-  kHang = 1u << 16,       // hangs on a wall
-  kBuy = 1u << 17,        // is bought and sold and has a price
-  kWash = 1u << 18,       //
-  kClean = 1u << 19,      //
-  kLose = 1u << 20,       // is carried about, lost and found
-  kDevice = 1u << 21,     // is turned on and off
-  kEvent = 1u << 22,      // takes place
-  kRoom = 1u << 23,       // is tidied up
-  kSight = 1u << 24,      // is visited and looked at
-  kTask = 1u << 25,       // is solved and understood
-  kSong = 1u << 26,       //
-  kGift = 1u << 27,       // is given, shown, sent
-  kDraw = 1u << 28,       //
-  kBuild = 1u << 29,      //
-  kLock = 1u << 30,       //
-  kMass = 1ull << 31,     // not counted: no plural, no indefinite article
-  kOne = 1ull << 32,      // somebody has one: no plural
-  kFemale = 1ull << 33,   // a neuter noun that "she" refers to: das Mädchen
-  kNeutral = 1ull << 34,  // a person that neither "he" nor "she" refers to: das Kind
-  kSign = 1ull << 35,     //
-  kToRoom = 1ull << 36,   // where verbs of movement lead: into the kitchen,
-  kToTown = 1ull << 37,   // to the station,
-  kToCity = 1ull << 38,   // to Berlin
-  kAtPlace = 1ull << 39,  // in a verb's objects: sensible with any place (in the garden),
-  kAtCity = 1ull << 40,   // with a city (in Berlin)
+  kPerson = 1u << 0,       // people by age, work or part: the man, the nurse
+  kRelative = 1u << 1,     // people that are somebody's: my brother
+  kAnimal = 1u << 2,       //
+  kFood = 1u << 3,         // is eaten
+  kDrink = 1u << 4,        //
+  kCook = 1u << 5,         // is cooked
+  kBake = 1u << 6,         //
+  kRead = 1u << 7,         //
+  kWrite = 1u << 8,        //
+  kOpen = 1u << 9,         // is opened and closed
+  kRide = 1u << 10,        // runs by a timetable
+  kRepair = 1u << 11,      //
+  kClothes = 1u << 12,     //
+  kSurface = 1u << 13,     // things lie and stand on it
+  kLay = 1u << 14,         // lies (liegen, legen) where it is put
+  kStand = 1u << 15,       // stands (stehen, stellen) where it is put
+  kHang = 1u << 16,        // hangs on a wall
+  kBuy = 1u << 17,         // is bought and sold and has a price
+  kWash = 1u << 18,        //
+  kClean = 1u << 19,       //
+  kLose = 1u << 20,        // is carried about, lost and found
+  kDevice = 1u << 21,      // is turned on and off
+  kEvent = 1u << 22,       // takes place
+  kRoom = 1u << 23,        // is tidied up
+  kSight = 1u << 24,       // is visited and looked at
+  kTask = 1u << 25,        // is solved and understood
+  kSong = 1u << 26,        //
+  kGift = 1u << 27,        // is given, shown, sent
+  kDraw = 1u << 28,        //
+  kBuild = 1u << 29,       //
+  kLock = 1u << 30,        //
+  kMass = 1ull << 31,      // not counted: no plural, no indefinite article
+  kOne = 1ull << 32,       // somebody has one: no plural
+  kFemale = 1ull << 33,    // a neuter noun that "she" refers to: das Mädchen
+  kNeutral = 1ull << 34,   // a person that neither "he" nor "she" refers to: das Kind
+  kSign = 1ull << 35,      //
+  kToRoom = 1ull << 36,    // where verbs of movement lead: into the kitchen,
+  kToTown = 1ull << 37,    // to the station,
+  kToCity = 1ull << 38,    // to Berlin
+  kAtPlace = 1ull << 39,   // in a verb's objects: sensible with any place (in the garden),
+  kNature = 1ull << 41,    // a place that nobody built
+  kShut = 1ull << 42,      // is closed again
+  kOutdoors = 1ull << 43,  // with a place of kNature (in the park)
+  kAtCity = 1ull << 40,    // with a city (in Berlin)
 };
 
 struct Noun {
@@ -76,16 +79,22 @@ struct Place {
 // What an adjective may sensibly describe.
 using Quality = std::uint32_t;
 enum : Quality {
-  kOfPerson = 1,
-  kOfThing = 2,
-  kOfFood = 4,
-  kOfText = 8,
-  kOfPlace = 16,
-  kOfAnimal = 32,
-  kColour = 64,
-  kOfMood = 128,
-  kOfEvent = 256,
-  kOfDrink = 512,
+  kOfPerson = 1u << 0,
+  kOfMood = 1u << 1,      // what keeps people from acting: tired
+  kOfGoodMood = 1u << 2,  // what lets them act: awake
+  kOfAnimal = 1u << 3,
+  kOfFood = 1u << 4,
+  kOfDrink = 1u << 5,
+  kOfText = 1u << 6,
+  kOfEvent = 1u << 7,
+  kOfThing = 1u << 8,
+  kOfPlace = 1u << 9,
+  kOfRoom = 1u << 10,
+  kOfNature = 1u << 11,
+  kColour = 1u << 12,
+  kPraise = 1u << 13,   // a reason to want it
+  kBlame = 1u << 14,    // a reason to get rid of it
+  kTooMuch = 1u << 15,  // sensible behind "too"
 };
 
 // Moods and colours stand without degrees: "" there.

@@ -41,8 +41,8 @@ Determiner bare() {
 Determiner this_one() {
   return {DeterminerKind::der_word, "this", "these", "dies"};
 }
-Determiner every() {
-  return {DeterminerKind::der_word, "every", "", "jed"};
+Determiner no() {
+  return {DeterminerKind::ein_word, "no", "no", "kein"};
 }
 Determiner possessive(const Pronoun& owner) {
   const std::string en(owner.en_possessive);

@@ -53,7 +53,7 @@ Determiner the();
 Determiner a();     // no article in the plural
 Determiner bare();  // no article
 Determiner this_one();
-Determiner every();
+Determiner no();
 Determiner possessive(const Pronoun& owner);    // my, his, ...
 Determiner possessive(std::string_view owner);  // Anna's
 

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "data/builtin_choice.h"
 
@@ -23,6 +24,8 @@ std::span<const Construction> place_constructions();     // prepositions
 std::span<const Construction> complex_constructions();   // two clauses
 std::span<const Construction>
 relative_constructions();  // relative clauses, pronouns that refer back
+
+std::vector<Construction> all_constructions();
 
 // Capital letter at the start, mark at the end.
 Phrase finish(std::string en, std::string de, std::string_view mark = ".");

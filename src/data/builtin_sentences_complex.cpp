@@ -23,24 +23,25 @@ Phrase sub_then(const WordPair& conjunction, const Clause& sub, const Clause& ma
                 german_main(main, join_words({conjunction.de, german_final(sub) + ","})));
 }
 
-// Why somebody does something or not: is tired, has no time.
-Clause circumstance(Dice& dice, const NounPhrase& who) {
-  static constexpr WordPair kPossessions[] = {{"a lot of time", "viel Zeit"},
-                                              {"no time", "keine Zeit"},
-                                              {"a lot of work", "viel Arbeit"},
-                                              {"no money", "kein Geld"},
-                                              {"a headache", "Kopfschmerzen"}};
+// What lets somebody act (awake, has a lot of time) or keeps them from it (tired, has no time).
+Clause circumstance(Dice& dice, const NounPhrase& who, bool lets) {
+  static constexpr WordPair kMeans[] = {
+      {"a lot of time", "viel Zeit"}, {"enough money", "genug Geld"}, {"good ideas", "gute Ideen"}};
+  static constexpr WordPair kHindrances[] = {{"no time", "keine Zeit"},
+                                             {"no money", "kein Geld"},
+                                             {"a lot of work", "viel Arbeit"},
+                                             {"a headache", "Kopfschmerzen"}};
   if (dice.chance(40)) {
-    const auto& what = dice.pick(kPossessions);
+    const auto& what = lets ? dice.pick(kMeans) : dice.pick(kHindrances);
     Clause clause = clause_of(who, have_verb());
     clause.complement = {std::string(what.en), std::string(what.de)};
     return clause;
   }
   Clause clause = clause_of(who, be_verb());
-  const auto& adjective = *pick_adjective(dice, kOfMood);
-  const std::string_view very = dice.chance(30) ? "very" : "";
-  clause.complement = {join_words({very, adjective.en}),
-                       join_words({very.empty() ? "" : "sehr", adjective.de})};
+  const auto& adjective = *pick_adjective(dice, lets ? kOfGoodMood : kOfMood);
+  clause.complement = {std::string(adjective.en), std::string(adjective.de)};
+  if (dice.chance(30))
+    clause.complement = {join_words({"very", adjective.en}), join_words({"sehr", adjective.de})};
   return clause;
 }
 
@@ -51,12 +52,12 @@ Phrase because(Dice& dice) {
   main.negated = negated;
   if (dice.chance(50)) main.modal = &present_modals()[dice.chance(50) ? 0u : 2u];  // can, want
   if (dice.chance(30)) main.time = {"today", "heute"};
-  return main_then(main, {"because", "weil"}, circumstance(dice, referring_to(who)));
+  return main_then(main, {"because", "weil"}, circumstance(dice, referring_to(who), !negated));
 }
 
 Phrase although(Dice& dice) {
   const auto who = somebody(dice);
-  const Clause sub = circumstance(dice, who);
+  const Clause sub = circumstance(dice, who, false);
   Clause main = action(dice, referring_to(who), kOngoing);
   if (dice.chance(50)) main.modal = &dice.pick(present_modals());
   return sub_then({"although", "obwohl"}, sub, main);
@@ -65,8 +66,7 @@ Phrase although(Dice& dice) {
 Phrase if_or_as_soon_as(Dice& dice) {
   static constexpr WordPair kConjunctions[] = {{"if", "wenn"}, {"as soon as", "sobald"}};
   const auto who = somebody(dice);
-  const Clause sub = dice.chance(50) ? circumstance(dice, who)
-                                     : action(dice, who, {.up_to = Aspect::event, .place = false});
+  const Clause sub = circumstance(dice, who, true);
   Clause main = action(dice, referring_to(who), kOngoing);
   if (dice.chance(60))
     main.tense = Tense::future;
@@ -102,11 +102,11 @@ Clause content(Dice& dice, const NounPhrase& who) {
       break;
     case 1:
       clause.tense = Tense::past;
-      clause.time = pick_time(dice, past_times());
+      clause.time = past_time(dice, *clause.verb);
       break;
     case 2:
       clause.tense = Tense::future;
-      clause.time = pick_time(dice, future_times());
+      clause.time = future_time(dice, *clause.verb);
       break;
     default:
       clause.modal = &dice.pick(present_modals());
@@ -180,10 +180,9 @@ Phrase when_past(Dice& dice) {
   const auto& verb = pick_verb(
       dice, [](const Verb& v) { return v.aspect == Aspect::event || v.frame == Frame::motion; });
   Clause sub = action_with(dice, who, verb, false);
-  Clause main =
-      action(dice, dice.chance(50) ? referring_to(who) : somebody_else(dice, who), kShort);
+  Clause main = action(dice, somebody_else(dice, who), kOngoing);
   sub.tense = Tense::narrative;
-  main.tense = main.subject.is_pronoun ? Tense::narrative : Tense::past_progressive;
+  main.tense = Tense::past_progressive;
   return sub_then({"when", "als"}, sub, main);
 }
 
@@ -232,19 +231,24 @@ Phrase infinitive(Dice& dice) {
   Clause main = clause_of(who, dice.pick(kVerbs));
   const Clause inner = action(dice, who, kShort);
   const bool past = dice.chance(60);
-  const Phrase front = past ? pick_time(dice, past_times()) : Phrase{};
+  const Phrase front = past ? past_time(dice, *inner.verb) : Phrase{};
   if (past) main.tense = Tense::past;
   return finish(join_words({front.en, english_statement(main), "to", english_infinitive(inner)}),
                 join_words({german_main(main, front.de) + ",", german_zu_infinitive(inner)}));
 }
 
 Phrase without_doing(Dice& dice) {
-  static constexpr WordPair kWords[] = {{"without", "ohne"}, {"instead of", "statt"}};
-  const auto& word = dice.pick(kWords);
+  static constexpr std::string_view kPoliteness[] = {"begrüßen", "fragen", "danken", "treffen",
+                                                     "helfen"};
   const auto who = somebody_or_pronoun(dice);
-  const Clause main = action(dice, who, kShort), inner = action(dice, who, kShort);
-  return finish(join_words({english_statement(main), word.en, english_gerund(inner)}),
-                join_words({german_main(main) + ",", word.de, german_zu_infinitive(inner)}));
+  const Clause main = action(dice, who, kShort);
+  const bool instead = dice.chance(50);
+  const Clause inner = instead ? action(dice, who, kShort)
+                               : action_with(dice, who, verb_named(dice.pick(kPoliteness)), false);
+  return finish(join_words({english_statement(main), instead ? "instead of" : "without",
+                            english_gerund(inner)}),
+                join_words({german_main(main) + ",", instead ? "statt" : "ohne",
+                            german_zu_infinitive(inner)}));
 }
 
 // ---- two main clauses
@@ -255,7 +259,7 @@ Phrase and_or_but(Dice& dice) {
   Clause left = action(dice, who, past ? kTimed : kOngoing);
   Clause right = action(dice, somebody_else(dice, who), past ? kTimed : kOngoing);
   left.tense = right.tense = past ? Tense::past : Tense::progressive;
-  const Phrase front = past ? pick_time(dice, past_times()) : Phrase{};
+  const Phrase front = past ? past_time(dice, *right.verb) : Phrase{};
   return finish(
       join_words(
           {front.en, english_statement(left) + ",", but ? "but" : "and", english_statement(right)}),
@@ -263,23 +267,23 @@ Phrase and_or_but(Dice& dice) {
 }
 
 constexpr Construction kConstructions[] = {
-    {"because", 40, because},
-    {"although", 35, although},
-    {"if or as soon as", 35, if_or_as_soon_as},
+    {"because", 45, because},
+    {"although", 40, although},
+    {"if or as soon as", 40, if_or_as_soon_as},
     {"if weather", 20, if_weather},
-    {"that", 45, that},
-    {"whether", 35, whether},
+    {"that", 55, that},
+    {"whether", 40, whether},
     {"indirect question", 25, indirect_question},
-    {"before", 25, before},
-    {"after", 30, after},
-    {"while", 25, while_another},
-    {"when past", 25, when_past},
+    {"before", 35, before},
+    {"after", 40, after},
+    {"while", 35, while_another},
+    {"when past", 30, when_past},
     {"until", 20, until},
-    {"so that", 20, so_that},
-    {"in order to", 25, in_order_to},
-    {"infinitive", 35, infinitive},
+    {"so that", 30, so_that},
+    {"in order to", 30, in_order_to},
+    {"infinitive", 40, infinitive},
     {"without doing", 20, without_doing},
-    {"and or but", 25, and_or_but},
+    {"and or but", 40, and_or_but},
 };
 
 }  // namespace

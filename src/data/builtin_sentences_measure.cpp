@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "data/builtin_numbers.h"
 #include "data/builtin_sentences.h"
 
@@ -20,22 +22,34 @@ Phrase in_words(int value) {
   return {english_number(value), german_number(value)};
 }
 
+// What things of that kind cost, in euros.
+std::pair<int, int> price_range(const Noun& noun) {
+  if (noun.classes & (kFood | kDrink)) return {2, 9};
+  if (noun.classes & (kRead | kLay)) return {3, 40};
+  if (noun.en == "house") return {90'000, 900'000};
+  if (noun.en == "car" || noun.en == "motorbike") return {1'000, 40'000};
+  return {15, 400};
+}
+
 Phrase price(Dice& dice) {
   static constexpr Verb kCost{{"cost", "cost", "cost"},
                               {"", "kosten", "kostet", "kostete", "gekostet"}};
   const auto& noun = pick_noun(dice, kBuy | kClothes);
-  Clause clause = clause_of(definite(dice, noun, pick_number(dice, noun, 15), 40), kCost);
-  const int cents = dice.between(101, 9999);
-  const auto digits = std::to_string(dice.between(2, 999));
-  Phrase amount = in_words(dice.between(2, 99));
-  if (dice.chance(35))
+  const auto [low, high] = price_range(noun);
+  const int euros = dice.between(low, high);
+  const auto digits = std::to_string(euros);
+  Phrase amount{digits, digits};
+  if (euros < 100 && dice.chance(60))
+    amount = in_words(euros);
+  else if (euros < 100) {
+    const int cents = euros * 100 + dice.between(1, 99);
     amount = {with_cents(cents, '.'), with_cents(cents, ',')};
-  else if (dice.chance(50))
-    amount = {digits, digits};
+  }
+  Clause clause = clause_of(definite(dice, noun, pick_number(dice, noun, 15), 40), kCost);
   clause.complement = {amount.en + " euros", amount.de + " Euro"};
   if (dice.chance(70)) return tell(clause);
   clause.tense = Tense::past;
-  return tell(clause, pick_time(dice, past_times()));
+  return tell(clause, long_ago(dice));
 }
 
 Phrase pages(Dice& dice) {
@@ -74,21 +88,17 @@ Phrase counting(Dice& dice) {
 }
 
 Phrase there_is(Dice& dice) {
+  const auto& noun = pick_building(dice).noun;
+  NounSpec spec{dice.chance(25) ? no() : a(), pick_number(dice, noun, 30)};
+  spec.first = &pick_gradable(dice, noun);
+  const auto thing = noun_phrase(noun, spec);
   const auto& area = place_named(dice.chance(50) ? "city" : "village").noun;
-  const Noun* noun = nullptr;
-  do noun = &pick_noun(dice, kSight | kBuild);
-  while ((noun->classes & kRide) || (noun->en == "city" || noun->en == "village"));
-  NounSpec spec{a(), pick_number(dice, *noun, 30)};
-  spec.first = &pick_gradable(dice, *noun);
-  const auto thing = noun_phrase(*noun, spec);
-  const bool negated = dice.chance(25);
   const auto where = dice.chance(50) ? at_city(dice)
                                      : with_prepositions("in", "in", Case::dative,
                                                          noun_phrase(area, {this_one()}));
-  return finish(join_words({where.en, "there", spec.number == Number::plural ? "are" : "is",
-                            negated ? "not" : "", thing.en}),
-                join_words({where.de, "gibt es",
-                            negated ? thing.de_negated_accusative : thing.in(Case::accusative)}));
+  return finish(
+      join_words({where.en, "there", spec.number == Number::plural ? "are" : "is", thing.en}),
+      join_words({where.de, "gibt es", thing.in(Case::accusative)}));
 }
 
 // "The train to Berlin leaves at half past six."

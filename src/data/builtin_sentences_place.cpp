@@ -8,7 +8,7 @@ namespace {
 Phrase now_or_then(Dice& dice, Clause clause) {
   if (dice.chance(50)) return tell(clause);
   clause.tense = Tense::past;
-  return tell(clause, pick_time(dice, past_times()));
+  return tell(clause, past_time(dice, *clause.verb));
 }
 
 // ---- where things are (dative) and where they are put (accusative)

@@ -8,24 +8,23 @@ constexpr NounClass kThings = kBuy | kRead | kSight | kDevice | kStand | kHang;
 // ---- being: tired, very old, too expensive
 
 Phrase mood(Dice& dice) {
-  static constexpr WordPair kDegrees[] = {
-      {"", ""}, {"very", "sehr"}, {"too", "zu"}, {"not", "nicht"}};
+  static constexpr WordPair kDegrees[] = {{"", ""}, {"very", "sehr"}, {"not", "nicht"}};
   Clause clause = clause_of(somebody_or_pronoun(dice), be_verb());
-  const auto& adjective = *pick_adjective(dice, kOfMood);
+  const auto& adjective = *pick_adjective(dice, kOfMood | kOfGoodMood);
   const auto& degree = dice.pick(kDegrees);
   clause.complement = {join_words({degree.en, adjective.en}),
                        join_words({degree.de, adjective.de})};
   if (dice.chance(50)) return tell(clause, {"today", "heute"});
   clause.tense = Tense::past;
-  return tell(clause, pick_time(dice, past_times()));
+  return tell(clause, past_time(dice, *clause.verb));
 }
 
 Phrase quality(Dice& dice) {
   static constexpr WordPair kDegrees[] = {
-      {"very", "sehr"}, {"too", "zu"}, {"not", "nicht"}, {"really", "wirklich"}};
+      {"very", "sehr"}, {"not", "nicht"}, {"really", "wirklich"}, {"too", "zu"}};
   const auto& noun = pick_noun(dice, kThings | kEvent | kAnimal);
-  const auto& adjective = pick_gradable(dice, noun);
   const auto& degree = dice.pick(kDegrees);
+  const auto& adjective = pick_gradable(dice, noun, degree.en == "too" ? kTooMuch : ~Quality{0});
   Clause clause = clause_of(
       noun_phrase(noun, {dice.chance(30) ? this_one() : the(), pick_number(dice, noun, 25)}),
       be_verb());
@@ -88,9 +87,9 @@ Phrase better_one(Dice& dice) {
   static constexpr std::string_view kVerbs[] = {"brauchen", "kaufen", "suchen"};
   Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)));
   const auto& noun = pick_countable(dice, kBuy | kClothes);
-  clause.accusative = noun_phrase(
-      noun,
-      {.determiner = a(), .first = &pick_gradable(dice, noun), .degree = Degree::comparative});
+  clause.accusative = noun_phrase(noun, {.determiner = a(),
+                                         .first = &pick_gradable(dice, noun, kPraise),
+                                         .degree = Degree::comparative});
   if (dice.chance(50)) clause.negated = true;
   return tell(clause);
 }
@@ -106,7 +105,7 @@ Phrase having(Dice& dice) {
   clause.negated = dice.chance(40);
   if (dice.chance(35)) {
     clause.tense = Tense::past;
-    return tell(clause, pick_time(dice, past_times()));
+    return tell(clause, past_time(dice, *clause.verb));
   }
   return tell(clause);
 }
@@ -139,33 +138,37 @@ Phrase liking(Dice& dice) {
                                                       likes.negated ? "nicht" : ""}));
 }
 
-// "The windows of the old house are dirty."
+// "Yesterday she described the colour of the old car."
 Phrase part_of(Dice& dice) {
   struct Part {
     Noun noun;
     NounClass wholes;
+    std::string_view verb;
   };
+  constexpr auto M = Gender::masculine;
+  constexpr auto F = Gender::feminine;
+  constexpr auto N = Gender::neuter;
   static constexpr Part kParts[] = {
-      {{"door", "doors", {"Tür", "Tür", "Türen", Gender::feminine}, kOpen}, kSight & kBuild},
-      {{"roof", "roofs", {"Dach", "Daches", "Dächer", Gender::neuter}, kBuild}, kBuild},
-      {{"colour", "colours", {"Farbe", "Farbe", "Farben", Gender::feminine}, kBuild}, kClothes},
-      {{"price", "prices", {"Preis", "Preises", "Preise", Gender::masculine}, kBuild}, kBuy},
-      {{"size", "sizes", {"Größe", "Größe", "Größen", Gender::feminine}, kBuild}, kClothes},
-      {{"title", "titles", {"Titel", "Titels", "Titel", Gender::masculine}, kBuild}, kRead},
-      {{"beginning", "beginnings", {"Anfang", "Anfangs", "Anfänge", Gender::masculine}, kBuild},
-       kEvent},
-      {{"end", "ends", {"Ende", "Endes", "Enden", Gender::neuter}, kBuild}, kEvent},
+      {{"roof", "roofs", {"Dach", "Daches", "Dächer", N}}, kBuild, "reparieren"},
+      {{"colour", "colours", {"Farbe", "Farbe", "Farben", F}}, kClothes, "beschreiben"},
+      {{"price", "prices", {"Preis", "Preises", "Preise", M}}, kBuy, "prüfen"},
+      {{"size", "sizes", {"Größe", "Größe", "Größen", F}}, kClothes, "vergessen"},
+      {{"title", "titles", {"Titel", "Titels", "Titel", M}}, kRead, "vergessen"},
+      {{"author", "authors", {"Autor", "Autors", "Autoren", M}}, kRead, "treffen"},
+      {{"end", "ends", {"Ende", "Endes", "Enden", N}}, kEvent, "beschreiben"},
   };
-  const auto& part = kParts[1 + dice.below(std::size(kParts) - 1)];
-  const auto& whole =
-      part.wholes == kBuild ? place_named("house").noun : pick_noun(dice, part.wholes);
-  const auto owner = definite(dice, whole, pick_number(dice, whole, 25), 60);
-  const auto thing = of_phrase(noun_phrase(part.noun, {the()}), owner);
-  Clause clause = clause_of(somebody_or_pronoun(dice),
-                            verb_named(dice.chance(50) ? "beschreiben" : "vergessen"));
-  clause.accusative = thing;
+  const auto& part = dice.pick(kParts);
+  const Noun* whole = nullptr;
+  if (part.wholes == kBuild)
+    whole = &pick_building(dice).noun;
+  else
+    whole = &pick_noun(dice, part.wholes);
+  const auto number = pick_number(dice, *whole, 25);
+  Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(part.verb));
+  clause.accusative =
+      of_phrase(noun_phrase(part.noun, {the(), number}), definite(dice, *whole, number, 60));
   clause.tense = Tense::past;
-  return tell(clause, pick_time(dice, past_times()));
+  return tell(clause, past_time(dice, *clause.verb));
 }
 
 constexpr Construction kConstructions[] = {

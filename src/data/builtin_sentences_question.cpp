@@ -20,7 +20,7 @@ Phrase yes_no_present(Dice& dice) {
 Phrase yes_no_past(Dice& dice) {
   Clause clause = action(dice, somebody_or_pronoun(dice), kTimed);
   clause.tense = Tense::past;
-  clause.time = pick_time(dice, past_times());
+  clause.time = past_time(dice, *clause.verb);
   return ask(clause);
 }
 
@@ -36,7 +36,7 @@ Phrase who(Dice& dice) {
   Clause clause = action(dice, nobody, {.up_to = Aspect::event});
   if (dice.chance(60)) {
     clause.tense = Tense::past;
-    clause.time = pick_time(dice, past_times());
+    clause.time = past_time(dice, *clause.verb);
   } else if (dice.chance(50)) {
     clause.modal = &dice.pick(present_modals());
   }
@@ -52,7 +52,7 @@ Phrase what(Dice& dice) {
   Clause clause = clause_of(somebody_or_pronoun(dice), verb);
   const bool past = dice.chance(60);
   clause.tense = past ? Tense::past : Tense::present;
-  clause.time = pick_time(dice, past ? past_times() : habit_times());
+  clause.time = past ? past_time(dice, verb) : pick_time(dice, habit_times());
   return ask(clause, {"what", "was"});
 }
 
@@ -65,7 +65,7 @@ Phrase whom(Dice& dice) {
   Clause clause = clause_of(somebody_or_pronoun(dice), verb);
   const bool past = dice.chance(60);
   clause.tense = past ? Tense::past : Tense::present;
-  clause.time = pick_time(dice, past ? past_times() : habit_times());
+  clause.time = past ? past_time(dice, verb) : pick_time(dice, habit_times());
   return ask(clause, {"whom", verb.frame == Frame::dative ? "wem" : "wen"});
 }
 
@@ -73,7 +73,7 @@ Phrase where(Dice& dice) {
   const auto& verb = pick_verb(dice, [](const Verb& v) { return (v.objects & kAtPlace) != 0; });
   Clause clause = action_with(dice, somebody_or_pronoun(dice), verb, false);
   clause.tense = Tense::past;
-  clause.time = pick_time(dice, past_times());
+  clause.time = past_time(dice, *clause.verb);
   return ask(clause, {"where", "wo"});
 }
 
@@ -83,10 +83,10 @@ Phrase where_to(Dice& dice) {
   Clause clause = clause_of(somebody_or_pronoun(dice), verb);
   if (dice.chance(50)) {
     clause.tense = Tense::past;
-    clause.time = pick_time(dice, past_times());
+    clause.time = past_time(dice, *clause.verb);
   } else {
     clause.modal = &dice.pick(present_modals());
-    clause.time = pick_time(dice, future_times());
+    clause.time = future_time(dice, *clause.verb);
   }
   return ask(clause, {"where", "wohin"});
 }

@@ -69,16 +69,17 @@ Phrase relative_subject(Dice& dice) {
   Clause inner = action(dice, head, kTimed);
   if (dice.chance(60)) {
     inner.tense = Tense::past;
-    inner.time = pick_time(dice, past_times());
+    inner.time = past_time(dice, *inner.verb);
   }
   const auto who =
       with_relative(head, join_words({"who", english_predicate(inner)}),
                     join_words({relative(Case::nominative, head), german_final_predicate(inner)}));
   if (dice.chance(50)) return tell_trimmed(about_person(dice, who));
-  static constexpr std::string_view kVerbs[] = {"kennen", "suchen", "treffen", "rufen", "besuchen"};
+  static constexpr std::string_view kVerbs[] = {"kennen", "suchen", "treffen", "besuchen",
+                                                "fragen"};
   Clause main = clause_of(somebody_else(dice, head), verb_named(dice.pick(kVerbs)));
   main.accusative = who;
-  return main.verb->de.prefix.empty() ? tell_trimmed(main) : tell(main);
+  return tell_trimmed(main);
 }
 
 // "The book that Anna is reading ..."
@@ -92,7 +93,7 @@ Phrase relative_object(Dice& dice) {
   Clause inner = clause_of(somebody_or_pronoun(dice), verb);
   const bool past = verb.aspect == Aspect::event || dice.chance(60);
   inner.tense = past ? Tense::past : Tense::progressive;
-  if (past) inner.time = pick_time(dice, past_times());
+  if (past) inner.time = past_time(dice, *inner.verb);
   return tell_trimmed(about_thing(
       dice, with_relative(head, join_words({"that", english_statement(inner)}),
                           join_words({relative(Case::accusative, head), german_final(inner)}))));
@@ -108,7 +109,7 @@ Phrase relative_person(Dice& dice) {
   const auto head = a_person(dice);
   Clause inner = clause_of(somebody_else(dice, head), verb);
   inner.tense = Tense::past;
-  inner.time = pick_time(dice, past_times());
+  inner.time = past_time(dice, *inner.verb);
   const auto c = verb.frame == Frame::dative ? Case::dative : Case::accusative;
   return tell_trimmed(
       about_person(dice, with_relative(head, join_words({"whom", english_statement(inner)}),
@@ -141,7 +142,7 @@ Phrase relative_place(Dice& dice) {
   const auto& verb = pick_verb(dice, [](const Verb& v) { return (v.objects & kAtPlace) != 0; });
   Clause inner = action_with(dice, somebody_or_pronoun(dice), verb, false);
   inner.tense = Tense::past;
-  inner.time = pick_time(dice, past_times());
+  inner.time = past_time(dice, *inner.verb);
   return tell_trimmed(about_thing(
       dice, with_relative(
                 head, join_words({place->en_at, "which", english_statement(inner)}),
@@ -163,15 +164,17 @@ Phrase relative_owner(Dice& dice) {
 
 Phrase it_because(Dice& dice) {
   static constexpr std::string_view kVerbs[] = {"kaufen", "verkaufen", "lesen",
-                                                "tragen", "suchen",    "fotografieren"};
+                                                "tragen", "bestellen", "fotografieren"};
   const auto& verb = verb_named(dice.pick(kVerbs));
   const auto who = somebody(dice);
-  NounPhrase what;
+  NounPhrase what;  // "they ... them" would leave open who is meant
   do what = object_of(dice, verb.objects & ~static_cast<NounClass>(kAnimal), who);
-  while (what.refer == nullptr || what.refer == who.refer);
+  while (what.refer == who.refer);
   Clause main = clause_of(who, verb);
   main.accusative = what;
-  const auto& adjective = pick_gradable(dice, *what.noun);
+  const bool unwanted =
+      verb.de.infinitive == "verkaufen" && !(what.noun->classes & (kFood | kDrink | kSight));
+  const auto& adjective = pick_gradable(dice, *what.noun, unwanted ? kBlame : kPraise);
   Clause reason = clause_of(pronoun_phrase(*what.refer), be_verb());
   const std::string_view so = dice.chance(50) ? "so" : "";
   reason.complement = {join_words({so, adjective.en}), join_words({so, adjective.de})};
@@ -180,17 +183,19 @@ Phrase it_because(Dice& dice) {
 }
 
 Phrase it_but(Dice& dice) {
-  const auto& noun = pick_noun(dice, kBuy | kRead | kSight | kDevice | kEvent | kAnimal | kClothes);
+  const auto& noun = pick_noun(dice, kBuy | kRead | kSight | kEvent | kClothes);
   const auto what =
       noun_phrase(noun, {dice.chance(30) ? this_one() : the(), pick_number(dice, noun, 25)});
-  const auto& first = pick_gradable(dice, noun);
+  const auto& first = pick_gradable(dice, noun, kPraise);
   const Adjective* second = nullptr;
-  do second = &pick_gradable(dice, noun);
+  do second = &pick_gradable(dice, noun, kPraise | kTooMuch);
   while (second == &first);
+  const bool too = (second->qualities & kTooMuch) != 0;
   Clause left = clause_of(what, be_verb()),
          right = clause_of(pronoun_phrase(*what.refer), be_verb());
   left.complement = {std::string(first.en), std::string(first.de)};
-  right.complement = {join_words({"not", second->en}), join_words({"nicht", second->de})};
+  right.complement = {join_words({too ? "too" : "not", second->en}),
+                      join_words({too ? "zu" : "nicht", second->de})};
   return finish(join_words({english_statement(left) + ", but", english_statement(right)}),
                 join_words({german_main(left) + ", aber", german_main(right)}));
 }
@@ -235,12 +240,12 @@ Phrase doing_something_about_it(Dice& dice) {
 }
 
 constexpr Construction kConstructions[] = {
-    {"relative subject", 45, relative_subject},
-    {"relative object", 40, relative_object},
-    {"relative person", 30, relative_person},
-    {"relative preposition", 20, relative_preposition},
-    {"relative place", 20, relative_place},
-    {"relative owner", 25, relative_owner},
+    {"relative subject", 60, relative_subject},
+    {"relative object", 50, relative_object},
+    {"relative person", 35, relative_person},
+    {"relative preposition", 25, relative_preposition},
+    {"relative place", 30, relative_place},
+    {"relative owner", 30, relative_owner},
     {"it because", 35, it_because},
     {"it but", 25, it_but},
     {"looking for it", 20, looking_for_it},

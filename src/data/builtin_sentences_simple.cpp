@@ -2,14 +2,6 @@
 
 namespace tandem::builtin {
 
-Phrase finish(std::string en, std::string de, std::string_view mark) {
-  return {capitalised(std::move(en)).append(mark), capitalised(std::move(de)).append(mark)};
-}
-
-Phrase tell(const Clause& clause, const Phrase& front) {
-  return finish(join_words({front.en, english_statement(clause)}), german_main(clause, front.de));
-}
-
 namespace {
 
 constexpr ActionKind kTimed{.up_to = Aspect::event};
@@ -38,7 +30,7 @@ Clause framed_action(Dice& dice, Frame frame) {
 Phrase now_or_then(Dice& dice, Clause clause) {
   if (clause.verb->aspect == Aspect::state || dice.chance(40)) return tell(clause);
   clause.tense = Tense::past;
-  return tell_with_time(dice, clause, pick_time(dice, past_times()));
+  return tell_with_time(dice, clause, past_time(dice, *clause.verb));
 }
 
 Phrase present(Dice& dice) {
@@ -52,7 +44,7 @@ Phrase habit(Dice& dice) {
 
 Phrase past(Dice& dice) {
   const auto clause = past_action(dice, somebody_or_pronoun(dice));
-  return tell_with_time(dice, clause, pick_time(dice, past_times()));
+  return tell_with_time(dice, clause, past_time(dice, *clause.verb));
 }
 
 Phrase progressive(Dice& dice) {
@@ -71,20 +63,20 @@ Phrase place_in_front(Dice& dice) {
 Phrase future(Dice& dice) {
   Clause clause = action(dice, somebody_or_pronoun(dice), kTimed);
   clause.tense = Tense::future;
-  return tell_with_time(dice, clause, pick_time(dice, future_times()));
+  return tell_with_time(dice, clause, future_time(dice, *clause.verb));
 }
 
 Phrase modal(Dice& dice) {
   Clause clause = action(dice, somebody_or_pronoun(dice), kOngoing);
   clause.modal = &dice.pick(present_modals());
-  const Phrase time = dice.chance(40) ? pick_time(dice, future_times()) : Phrase{};
+  const Phrase time = dice.chance(40) ? future_time(dice, *clause.verb) : Phrase{};
   return time.en.empty() ? tell(clause) : tell_with_time(dice, clause, time);
 }
 
 Phrase past_modal(Dice& dice) {
   Clause clause = action(dice, somebody_or_pronoun(dice), kOngoing);
   clause.modal = &dice.pick(past_modals());
-  return tell_with_time(dice, clause, pick_time(dice, past_times()));
+  return tell_with_time(dice, clause, past_time(dice, *clause.verb));
 }
 
 Phrase negated_present(Dice& dice) {
@@ -98,7 +90,7 @@ Phrase negated_past(Dice& dice) {
                          {.up_to = Aspect::event, .negatable = true, .place = false});
   clause.negated = true;
   clause.tense = Tense::past;
-  return tell_with_time(dice, clause, pick_time(dice, past_times()));
+  return tell_with_time(dice, clause, past_time(dice, *clause.verb));
 }
 
 // "must not" is a prohibition in English: darf nicht.
@@ -205,20 +197,20 @@ Phrase passive_past(Dice& dice) {
   Clause clause = passive_clause(dice);
   clause.tense = Tense::past;
   clause.about = agent(somebody(dice));
-  return tell_with_time(dice, clause, pick_time(dice, past_times()));
+  return tell_with_time(dice, clause, past_time(dice, *clause.verb));
 }
 
 Phrase passive_modal(Dice& dice) {
   static constexpr std::size_t kCanMustShould[] = {0, 1, 3};
   Clause clause = passive_clause(dice);
   clause.modal = &present_modals()[dice.pick(kCanMustShould)];
-  return tell_with_time(dice, clause, pick_time(dice, future_times()));
+  return tell_with_time(dice, clause, future_time(dice, *clause.verb));
 }
 
 constexpr Construction kConstructions[] = {
-    {"present", 50, present},
-    {"habit", 60, habit},
-    {"past", 70, past},
+    {"present", 30, present},
+    {"habit", 50, habit},
+    {"past", 60, past},
     {"progressive", 40, progressive},
     {"place in front", 25, place_in_front},
     {"future", 35, future},
@@ -229,13 +221,13 @@ constexpr Construction kConstructions[] = {
     {"negated modal", 25, negated_modal},
     {"likes doing", 25, likes_doing},
     {"at the clock", 20, at_the_clock},
-    {"separable", 25, separable},
+    {"separable", 15, separable},
     {"reflexive", 30, reflexive},
-    {"giving", 35, giving},
-    {"dative object", 25, dative_object},
+    {"giving", 40, giving},
+    {"dative object", 20, dative_object},
     {"prepositional", 25, prepositional},
-    {"motion", 25, motion},
-    {"pronoun object", 20, pronoun_object},
+    {"motion", 15, motion},
+    {"pronoun object", 15, pronoun_object},
     {"passive present", 20, passive_present},
     {"passive past", 25, passive_past},
     {"passive modal", 20, passive_modal},
