@@ -82,10 +82,10 @@ const Place& pick_building(Dice& dice) {
       return place;
 }
 
-const Verb& verb_named(std::string_view de_infinitive) {
+const Verb& verb_named(std::string_view infinitive) {
   for (const auto& verb : verbs())
-    if (verb.de.infinitive == de_infinitive) return verb;
-  throw InternalError("no verb is called " + std::string(de_infinitive));
+    if (join_words({verb.de_fixed, full_infinitive(verb.de)}) == infinitive) return verb;
+  throw InternalError("no verb is called " + std::string(infinitive));
 }
 
 Number pick_number(Dice& dice, const Noun& noun, int plural_percent) {
@@ -132,6 +132,12 @@ NounPhrase person_object(Dice& dice, const Noun& noun, const NounPhrase& subject
   return noun_phrase(noun, spec);
 }
 
+// His hat, but: their hats.
+NounSpec own_thing(const Noun& noun, const NounPhrase& owner) {
+  const bool several = owner.agreement.number == Number::plural && is_countable(noun);
+  return {possessive(*owner.refer), several ? Number::plural : Number::singular};
+}
+
 NounPhrase mass_object(Dice& dice, const Noun& noun) {
   NounSpec spec{dice.chance(40) ? the() : bare()};
   adorn(dice, noun, 40, spec);
@@ -157,7 +163,7 @@ NounPhrase somebody(Dice& dice) {
   if (kind <= 45) return relative_of(dice, pick_noun(dice, kRelative), pick_owner(dice));
   const auto& noun = pick_noun(dice, kPerson);
   const bool neutral = (noun.classes & kNeutral) != 0;  // the child: only "they" can refer to them
-  return definite(dice, noun, neutral ? Number::plural : pick_number(dice, noun, 30), 35);
+  return definite(dice, noun, neutral ? Number::plural : pick_number(dice, noun, 30), 45);
 }
 
 NounPhrase somebody_or_pronoun(Dice& dice) {
@@ -182,25 +188,29 @@ NounPhrase object_of(Dice& dice, NounClass classes, const NounPhrase& subject) {
   if (noun->classes & kMass) return mass_object(dice, *noun);
   NounSpec spec{the(), pick_number(dice, *noun, 18)};
   const int kind = dice.between(1, 100);
-  const bool ownable =
-      (noun->classes & (kLose | kClothes | kRepair | kDevice | kLock)) && subject.refer;
+  const bool ownable = (noun->classes & (kLose | kClothes | kRepair | kDevice | kLock)) &&
+                       !(noun->classes & kSight) && subject.refer;
   if (kind <= 35)
     spec.determiner = a();
   else if (kind <= 50 && ownable)
-    spec.determiner = possessive(*subject.refer);
+    spec = own_thing(*noun, subject);
   else if (kind <= 56)
     spec.determiner = this_one();
   else if (kind <= 62) {
     const auto owner = dice.pick(first_names()).name;
-    if (subject.en != owner) spec.determiner = possessive(owner);
+    if (subject.en != owner && !(noun->classes & kClothes)) spec.determiner = possessive(owner);
   }
-  adorn(dice, *noun, 35, spec);
+  adorn(dice, *noun, 45, spec);
   return noun_phrase(*noun, spec);
 }
 
 Phrase with_prepositions(std::string_view en, std::string_view de, Case c,
                          const NounPhrase& phrase) {
   return {join_words({en, phrase.en_object}), with_preposition(de, phrase.in(c))};
+}
+
+NounPhrase own(const Noun& noun, const NounPhrase& owner) {
+  return noun_phrase(noun, own_thing(noun, owner));
 }
 
 Phrase at_place(Dice& dice, const Place& place) {
@@ -242,7 +252,8 @@ constexpr std::size_t kNearTimes = 4;  // how many rows of the tables of times a
 Phrase near_or_far_time(Dice& dice, const Verb& verb, std::span<const WordPair> times) {
   constexpr NounClass kWorthALongTime =
       kAtCity | kToCity | kBuild | kEvent | kSight | kBuy | kGift | kWrite | kRepair;
-  return pick_time(dice, verb.objects & kWorthALongTime ? times : times.first(kNearTimes));
+  const bool far = (verb.objects & kWorthALongTime) && dice.chance(65);
+  return pick_time(dice, far ? times.subspan(kNearTimes) : times.first(kNearTimes));
 }
 
 }  // namespace
@@ -252,6 +263,10 @@ Phrase past_time(Dice& dice, const Verb& verb) {
 }
 
 Phrase future_time(Dice& dice, const Verb& verb) {
+  if (dice.chance(15)) {
+    const auto& day = dice.pick(weekdays());
+    return {join_words({"on", day.en}), join_words({"am", day.de})};
+  }
   return near_or_far_time(dice, verb, future_times());
 }
 
@@ -299,7 +314,7 @@ NounPhrase companion(Dice& dice, const NounPhrase& subject) {
 
 void add_place(Dice& dice, Clause& clause) {
   const auto where = clause.verb->objects;
-  if ((where & kAtPlace) && dice.chance(35))
+  if ((where & kAtPlace) && dice.chance(45))
     clause.place = dice.chance(15) ? at_city(dice) : at_place(dice);
   if ((where & kAtCity) && dice.chance(15)) clause.place = at_city(dice);
   if ((where & kOutdoors) && dice.chance(50)) {

@@ -45,7 +45,8 @@ bool is_countable(const Noun& noun);
 const Noun& pick_countable(Dice& dice, NounClass classes);
 const Place& place_named(std::string_view en);
 const Place& pick_building(Dice& dice);
-const Verb& verb_named(std::string_view de_infinitive);  // the first with that infinitive
+// By the whole German infinitive: "lesen", "anrufen", "Deutsch lernen".
+const Verb& verb_named(std::string_view infinitive);
 // Plural with that probability, where the noun has one.
 Number pick_number(Dice& dice, const Noun& noun, int plural_percent);
 
@@ -60,6 +61,9 @@ NounPhrase first_name(Dice& dice);
 NounPhrase definite(Dice& dice, const Noun& noun, Number number, int adjective_percent);
 // The object of somebody's action: a lamp, the red lamp, his lamp, his brother, fresh milk.
 NounPhrase object_of(Dice& dice, NounClass classes, const NounPhrase& subject);
+
+// His hat, their hats; the owner is one that a pronoun can refer to.
+NounPhrase own(const Noun& noun, const NounPhrase& owner);
 
 // Preposition and phrase in both languages: "for my mother", "für meine Mutter".
 Phrase with_prepositions(std::string_view en, std::string_view de, Case c,

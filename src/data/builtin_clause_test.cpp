@@ -73,11 +73,11 @@ TEST(Clause, NichtForDefiniteAndKeinForIndefiniteObjects) {
 }
 
 TEST(Clause, PronounsComeEarlyInGermanAndBeforeTheParticleInEnglish) {
-  Clause clause = clause_of(the_man(), verb_named("rufen"));
+  Clause clause = clause_of(the_man(), verb_named("anrufen"));
   clause.accusative = pronoun_phrase(pronoun::kShe);
   clause.time = {"today", "heute"};
   EXPECT_EQ(german_main(clause), "der Mann ruft sie heute an");
-  clause.verb = &verb_named("holen");
+  clause.verb = &verb_named("abholen");
   EXPECT_EQ(english_statement(clause), "the man picks her up today");
 }
 

@@ -81,7 +81,7 @@ using Quality = std::uint32_t;
 enum : Quality {
   kOfPerson = 1u << 0,
   kOfMood = 1u << 1,      // what keeps people from acting: tired
-  kOfGoodMood = 1u << 2,  // what lets them act: awake
+  kOfGoodMood = 1u << 2,  // what lets them act: healthy
   kOfAnimal = 1u << 3,
   kOfFood = 1u << 4,
   kOfDrink = 1u << 5,

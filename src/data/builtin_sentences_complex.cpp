@@ -23,7 +23,7 @@ Phrase sub_then(const WordPair& conjunction, const Clause& sub, const Clause& ma
                 german_main(main, join_words({conjunction.de, german_final(sub) + ","})));
 }
 
-// What lets somebody act (awake, has a lot of time) or keeps them from it (tired, has no time).
+// What lets somebody act (healthy, has a lot of time) or keeps them from it (tired, has no time).
 Clause circumstance(Dice& dice, const NounPhrase& who, bool lets) {
   static constexpr WordPair kMeans[] = {
       {"a lot of time", "viel Zeit"}, {"enough money", "genug Geld"}, {"good ideas", "gute Ideen"}};
@@ -85,7 +85,7 @@ Phrase if_weather(Dice& dice) {
                                          {"it snows", "es", "schneit"},
                                          {"the sun shines", "die Sonne", "scheint"}};
   const auto& weather = dice.pick(kWeather);
-  const auto time = pick_time(dice, future_times().first(3));
+  const auto time = pick_time(dice, future_times().first(2));
   Clause main = action(dice, somebody_or_pronoun(dice), kOngoing);
   main.tense = Tense::future;
   return finish(join_words({"if", weather.en, time.en + ",", english_statement(main)}),
@@ -212,7 +212,16 @@ Phrase in_order_to(Dice& dice) {
   const auto who = somebody_or_pronoun(dice);
   Clause main = action_with(
       dice, who, pick_verb(dice, [](const Verb& v) { return v.frame == Frame::motion; }), false);
-  const Clause purpose = action(dice, who, kShort);
+  // What one may go somewhere for: people, things to buy or to see.
+  const Clause purpose = action_with(
+      dice, who,
+      pick_verb(dice,
+                [](const Verb& v) {
+                  return v.aspect == Aspect::action && v.frame != Frame::about &&
+                         v.frame != Frame::motion &&
+                         (v.objects & (kPerson | kRelative | kBuy | kAtCity | kOutdoors));
+                }),
+      false);
   if (dice.chance(40)) main.modal = &dice.pick(present_modals());
   return finish(join_words({english_statement(main), "in order to", english_infinitive(purpose)}),
                 join_words({german_main(main) + ", um", german_zu_infinitive(purpose)}));
@@ -267,11 +276,11 @@ Phrase and_or_but(Dice& dice) {
 }
 
 constexpr Construction kConstructions[] = {
-    {"because", 45, because},
-    {"although", 40, although},
+    {"because", 55, because},
+    {"although", 50, although},
     {"if or as soon as", 40, if_or_as_soon_as},
     {"if weather", 20, if_weather},
-    {"that", 55, that},
+    {"that", 65, that},
     {"whether", 40, whether},
     {"indirect question", 25, indirect_question},
     {"before", 35, before},

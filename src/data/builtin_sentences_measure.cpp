@@ -39,7 +39,7 @@ Phrase price(Dice& dice) {
   const int euros = dice.between(low, high);
   const auto digits = std::to_string(euros);
   Phrase amount{digits, digits};
-  if (euros < 100 && dice.chance(60))
+  if (euros < 100 && dice.chance(70))
     amount = in_words(euros);
   else if (euros < 100) {
     const int cents = euros * 100 + dice.between(1, 99);
@@ -60,29 +60,32 @@ Phrase pages(Dice& dice) {
   do noun = &pick_noun(dice, kRead);
   while (noun->en != title);
   Clause clause = clause_of(definite(dice, *noun, Number::singular, 50), have_verb());
-  const auto count = in_words(pick_count(dice, 2, dice.chance(60) ? 99 : 999));
+  const auto count = in_words(pick_count(dice, 2, dice.chance(80) ? 99 : 999));
   clause.complement = {count.en + " pages", count.de + " Seiten"};
   return tell(clause);
 }
 
 Phrase age(Dice& dice) {
-  const auto years = in_words(pick_count(dice, 2, 99));
-  NounPhrase who;
+  NounPhrase who;  // names and pronouns: a girl of seventy would be odd
   do who = somebody_or_pronoun(dice);
-  while (who.agreement.number == Number::plural);
+  while (who.noun != nullptr || who.agreement.number == Number::plural);
   Clause clause = clause_of(who, be_verb());
+  const auto years = in_words(pick_count(dice, 18, 99));
   clause.complement = {years.en + " years old", years.de + " Jahre alt"};
   return tell(clause);
 }
 
 Phrase counting(Dice& dice) {
   const auto& noun = pick_countable(dice, kPerson | kStand | kSurface | kLay);
+  const Place* place = nullptr;
+  do place = &dice.pick(places());
+  while (!(noun.classes & kPerson) && !(place->noun.classes & (kRoom | kBuild)));
   const bool words = dice.chance(70);
   const int count = pick_count(dice, 2, words ? 40 : 500);
   NounSpec spec{bare(), Number::plural};
   spec.numeral = words ? in_words(count) : Phrase{std::to_string(count), std::to_string(count)};
   const auto things = noun_phrase(noun, spec);
-  const auto where = at_place(dice);
+  const auto where = at_place(dice, *place);
   return finish(join_words({"there are", things.en, where.en}),
                 join_words({where.de, "sind", things.in(Case::nominative)}));
 }
@@ -110,13 +113,26 @@ Phrase timetable(Dice& dice) {
   const auto& noun = pick_noun(dice, kRide);
   const bool arrives = noun.en == "plane" || dice.chance(50);  // planes do not "abfahren"
   Clause clause = clause_of(noun_phrase(noun, {the()}), arrives ? kArrive : kLeave);
-  const auto& city = dice.pick(cities());
-  clause.subject.en = join_words({clause.subject.en, arrives ? "from" : "to", city.en});
-  clause.subject.de[0] = join_words({clause.subject.de[0], arrives ? "aus" : "nach", city.de});
+  if (noun.en != "tram" && noun.en != "ship") {
+    const auto& city = dice.pick(cities());
+    clause.subject.en = join_words({clause.subject.en, arrives ? "from" : "to", city.en});
+    clause.subject.de[0] = join_words({clause.subject.de[0], arrives ? "aus" : "nach", city.de});
+  }
   clause.time = clock_time(dice);
   if (dice.chance(50)) return tell(clause);
   clause.tense = Tense::past;
   return tell(clause, {"yesterday", "gestern"});
+}
+
+// On 21 May, on the third of March.
+Phrase calendar_day(Dice& dice) {
+  const auto& month = dice.pick(months());
+  const int day = dice.between(1, 30);
+  const auto digits = std::to_string(day);
+  if (dice.chance(50))
+    return {join_words({"on", digits, month.en}), join_words({"am", digits + ".", month.de})};
+  return {join_words({"on the", english_ordinal(day), "of", month.en}),
+          join_words({"am", german_ordinal_stem(day) + "en", month.de})};
 }
 
 Phrase date(Dice& dice) {
@@ -124,25 +140,12 @@ Phrase date(Dice& dice) {
                                    {"statt", "finden", "findet", "fand", "stattgefunden"}};
   const auto& noun = pick_noun(dice, kEvent);
   Clause clause = clause_of(definite(dice, noun, Number::singular, 30), kTakePlace);
-  const auto& month = dice.pick(months());
-  const int day = dice.between(1, 31);
-  const auto digits = std::to_string(day);
-  switch (dice.between(0, 2)) {
-    case 0:
-      clause.time = {join_words({"on", digits, month.en}),
-                     join_words({"am", digits + ".", month.de})};
-      break;
-    case 1:
-      clause.time = {join_words({"on the", english_ordinal(day), "of", month.en}),
-                     join_words({"am", german_ordinal_stem(day) + "en", month.de})};
-      break;
-    default: {
-      const auto& weekday = dice.pick(weekdays());
-      const auto clock = clock_time(dice);
-      clause.time = {join_words({"on", weekday.en, clock.en}),
-                     join_words({"am", weekday.de, clock.de})};
-      break;
-    }
+  clause.time = calendar_day(dice);
+  if (dice.chance(40)) {
+    const auto& weekday = dice.pick(weekdays());
+    const auto clock = clock_time(dice);
+    clause.time = {join_words({"on", weekday.en, clock.en}),
+                   join_words({"am", weekday.de, clock.de})};
   }
   if (dice.chance(30)) clause.place = at_city(dice);
   return tell(clause);
@@ -159,13 +162,23 @@ Phrase birth(Dice& dice) {
                   city.de, "geboren"}));
 }
 
+Phrase birthday(Dice& dice) {
+  static constexpr Noun kBirthday{
+      "birthday", "birthdays", {"Geburtstag", "Geburtstags", "Geburtstage", Gender::masculine}};
+  const auto whose = dice.chance(70) ? possessive(dice.pick(first_names()).name)
+                                     : possessive(dice.chance(50) ? pronoun::kI : pronoun::kShe);
+  Clause clause = clause_of(noun_phrase(kBirthday, {whose}), be_verb());
+  clause.complement = calendar_day(dice);
+  return tell(clause);
+}
+
 // "has been living": German has the present for what still goes on.
 Phrase duration(Dice& dice) {
   static constexpr Verb kLive{{"live", "lived", "lived"},
                               {"", "wohnen", "wohnt", "wohnte", "gewohnt"}};
   static constexpr WordPair kUnits[] = {
       {"years", "Jahren"}, {"months", "Monaten"}, {"weeks", "Wochen"}};
-  static constexpr std::string_view kVerbs[] = {"arbeiten", "lernen", "bauen", "suchen"};
+  static constexpr std::string_view kVerbs[] = {"arbeiten", "Deutsch lernen", "bauen", "suchen"};
   const bool lives = dice.chance(35);
   const auto& verb = lives ? kLive : verb_named(dice.pick(kVerbs));
   Clause clause = action_with(dice, somebody_or_pronoun(dice), verb, false);
@@ -200,10 +213,10 @@ Phrase weather(Dice& dice) {
 }
 
 constexpr Construction kConstructions[] = {
-    {"price", 30, price},       {"pages", 12, pages},       {"age", 20, age},
+    {"price", 30, price},       {"pages", 35, pages},       {"age", 60, age},
     {"counting", 30, counting}, {"there is", 25, there_is}, {"timetable", 30, timetable},
-    {"date", 35, date},         {"birth", 15, birth},       {"duration", 25, duration},
-    {"weather", 8, weather},
+    {"date", 75, date},         {"birthday", 35, birthday}, {"birth", 15, birth},
+    {"duration", 25, duration}, {"weather", 8, weather},
 };
 
 }  // namespace

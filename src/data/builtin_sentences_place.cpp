@@ -62,12 +62,13 @@ Phrase movement(Dice& dice) {
 // ---- ways: through the forest, out of the house
 
 Phrase through(Dice& dice) {
-  static constexpr std::string_view kOpen[] = {"garden", "park",    "forest",
-                                               "city",   "village", "zoo"};
+  static constexpr std::string_view kWide[] = {"forest", "city", "village"},
+                                    kNarrow[] = {"garden", "park", "zoo"};
   static constexpr std::string_view kVerbs[] = {"laufen", "fahren", "gehen"};
-  const bool around = dice.chance(25);
-  const auto& place = place_named(around ? "lake" : dice.pick(kOpen));
-  Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)));
+  const auto& verb = verb_named(dice.pick(kVerbs));
+  const bool around = dice.chance(25), wide = verb.en.base == "drive" || dice.chance(50);
+  const auto& place = place_named(around ? "lake" : wide ? dice.pick(kWide) : dice.pick(kNarrow));
+  Clause clause = clause_of(somebody_or_pronoun(dice), verb);
   clause.place =
       with_prepositions(around ? "around" : "through", around ? "um" : "durch", Case::accusative,
                         definite(dice, place.noun, Number::singular, 40));
@@ -78,7 +79,7 @@ Phrase out_of(Dice& dice) {
   static constexpr std::string_view kVerbs[] = {"kommen", "laufen"};
   const Place* place = nullptr;
   do place = &dice.pick(places());
-  while (place->de_at != "in" || place->noun.en == "lake");
+  while (place->de_at != "in");
   Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)));
   clause.place = with_prepositions("out of", "aus", Case::dative,
                                    definite(dice, place->noun, Number::singular, 30));
@@ -101,18 +102,16 @@ Phrase without_something(Dice& dice) {
   static constexpr std::string_view kVerbs[] = {"gehen", "kommen", "fahren"};
   Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)));
   clause.place = to_place(dice, kToTown);
-  const auto& noun = pick_noun(dice, kLose | kRelative);
-  const auto& owner = *clause.subject.refer;
-  if (&noun == clause.subject.noun) return without_something(dice);
   clause.manner = with_prepositions("without", "ohne", Case::accusative,
-                                    noun_phrase(noun, {possessive(owner)}));
+                                    dice.chance(50) ? own(pick_noun(dice, kLose), clause.subject)
+                                                    : object_of(dice, kRelative, clause.subject));
   return now_or_then(dice, clause);
 }
 
 Phrase for_or_against(Dice& dice) {
   const bool against = dice.chance(50);
   Clause clause = clause_of(somebody_or_pronoun(dice), be_verb());
-  const auto& noun = pick_noun(dice, kEvent | kSight);
+  const auto& noun = dice.chance(50) ? pick_noun(dice, kEvent) : pick_building(dice).noun;
   NounSpec spec{dice.chance(50) ? this_one() : the()};
   spec.first = dice.chance(50) ? pick_adjective(dice, qualities_of(noun)) : nullptr;
   clause.complement = with_prepositions(against ? "against" : "for", against ? "gegen" : "für",
@@ -133,8 +132,9 @@ Phrase around_event(Dice& dice) {
                                    {"because of", "wegen", Case::genitive}};
   const auto& when = dice.pick(kWhen);
   const auto event = definite(dice, pick_noun(dice, kEvent), Number::singular, 30);
-  Clause clause = action(dice, somebody_or_pronoun(dice), {.up_to = Aspect::event, .place = false});
-  if (clause.verb->objects & kEvent) return around_event(dice);
+  const auto& verb = pick_verb(
+      dice, [](const Verb& v) { return v.aspect != Aspect::state && !(v.objects & kEvent); });
+  Clause clause = action_with(dice, somebody_or_pronoun(dice), verb, false);
   clause.tense = Tense::past;
   return tell(clause, with_prepositions(when.en, when.de, when.c, event));
 }

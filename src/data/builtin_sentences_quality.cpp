@@ -114,7 +114,7 @@ Phrase having(Dice& dice) {
 Phrase belonging(Dice& dice) {
   static constexpr Verb kBelong{{"belong", "belonged", "belonged", "to"},
                                 {"", "gehören", "gehört", "gehörte", "gehört"}};
-  const auto& noun = pick_noun(dice, kThings & ~kSight);
+  const auto& noun = pick_noun(dice, kLose | kClothes | kDevice | kStand | kHang | kLock);
   NounSpec spec{dice.chance(60) ? this_one() : the(), pick_number(dice, noun, 30)};
   spec.first = dice.chance(40) ? pick_adjective(dice, qualities_of(noun)) : nullptr;
   Clause clause = clause_of(noun_phrase(noun, spec), kBelong);

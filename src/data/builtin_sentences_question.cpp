@@ -102,7 +102,7 @@ Phrase when_or_why(Dice& dice) {
   return ask(clause, {std::string(word.en), std::string(word.de)});
 }
 
-// Addresses tell which "you" is meant: Anna: du; Mr Weber: Sie; children: ihr.
+// Addresses tell which "you" is meant: Anna: du; Mr Weber: Sie; dear friends: ihr.
 struct Address {
   Phrase name;
   const Pronoun* you;
@@ -123,12 +123,15 @@ Address pick_address(Dice& dice) {
     default:
       break;
   }
-  return {{"children", "Kinder"}, &pronoun::kYouAll};
+  return {{"dear friends", "liebe Freunde"}, &pronoun::kYouAll};
 }
 
-// The object of what "you" do; its owner may be "you".
 Clause your_action(Dice& dice, const Address& address) {
-  return action(dice, pronoun_phrase(*address.you), {.up_to = Aspect::action, .place = false});
+  // "bitte bitte um" would stutter
+  const auto& verb = pick_verb(dice, [](const Verb& v) {
+    return v.aspect == Aspect::action && v.de.infinitive != "bitten";
+  });
+  return action_with(dice, pronoun_phrase(*address.you), verb, false);
 }
 
 Phrase command(Dice& dice) {
@@ -142,12 +145,8 @@ Phrase request(Dice& dice) {
   const auto address = pick_address(dice);
   Clause clause = your_action(dice, address);
   clause.modal = &present_modals()[dice.chance(50) ? 0u : 2u];  // can you, do you want to
-  const auto question = ask(clause);
-  const auto lower = [](std::string text) {
-    text[0] = static_cast<char>(text[0] - 'A' + 'a');
-    return text;
-  };
-  return {address.name.en + ", " + lower(question.en), address.name.de + ", " + lower(question.de)};
+  return finish(join_words({address.name.en + ",", english_question(clause)}),
+                join_words({address.name.de + ",", german_question(clause)}), "?");
 }
 
 constexpr Construction kConstructions[] = {

@@ -103,8 +103,7 @@ Phrase relative_object(Dice& dice) {
 Phrase relative_person(Dice& dice) {
   const auto& verb = pick_verb(dice, [](const Verb& v) {
     return (v.frame == Frame::transitive || v.frame == Frame::dative) &&
-           v.aspect != Aspect::state && (v.objects & (kPerson | kRelative)) &&
-           v.en_preposition.empty();
+           v.aspect != Aspect::state && (v.objects & kPerson) && v.en_preposition.empty();
   });
   const auto head = a_person(dice);
   Clause inner = clause_of(somebody_else(dice, head), verb);
@@ -173,11 +172,13 @@ Phrase it_because(Dice& dice) {
   Clause main = clause_of(who, verb);
   main.accusative = what;
   const bool unwanted =
-      verb.de.infinitive == "verkaufen" && !(what.noun->classes & (kFood | kDrink | kSight));
-  const auto& adjective = pick_gradable(dice, *what.noun, unwanted ? kBlame : kPraise);
+      verb.de.infinitive == "verkaufen" && (qualities_of(*what.noun) & (kOfThing | kOfText));
+  const Adjective* adjective = nullptr;
+  do adjective = &pick_gradable(dice, *what.noun, unwanted ? kBlame : kPraise);
+  while (what.en.find(adjective->en) != std::string::npos);  // buys a cheap hat because it is cheap
   Clause reason = clause_of(pronoun_phrase(*what.refer), be_verb());
   const std::string_view so = dice.chance(50) ? "so" : "";
-  reason.complement = {join_words({so, adjective.en}), join_words({so, adjective.de})};
+  reason.complement = {join_words({so, adjective->en}), join_words({so, adjective->de})};
   return finish(join_words({english_statement(main), "because", english_statement(reason)}),
                 join_words({german_main(main) + ", weil", german_final(reason)}));
 }

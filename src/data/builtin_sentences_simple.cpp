@@ -108,8 +108,11 @@ Phrase negated_modal(Dice& dice) {
 }
 
 Phrase likes_doing(Dice& dice) {
-  Clause clause = action(dice, somebody_or_pronoun(dice), kOngoing);
   static constexpr EnglishVerb kLike{"like", "liked", "liked", ""};
+  // With a dative and an accusative "gern" would stand between them; left out.
+  const auto& verb = pick_verb(
+      dice, [](const Verb& v) { return v.aspect == Aspect::action && v.frame != Frame::giving; });
+  Clause clause = action_with(dice, somebody_or_pronoun(dice), verb);
   const auto [person, number, gender] = clause.subject.agreement;
   const auto en = join_words({clause.subject.en, english_present(kLike, person, number), "to",
                               english_infinitive(clause)});
@@ -207,13 +210,23 @@ Phrase passive_modal(Dice& dice) {
   return tell_with_time(dice, clause, future_time(dice, *clause.verb));
 }
 
+// Knowing, needing, understanding: said, denied or asked.
+Phrase state(Dice& dice) {
+  const auto& verb = pick_verb(dice, [](const Verb& v) { return v.aspect == Aspect::state; });
+  Clause clause = action_with(dice, somebody_or_pronoun(dice), verb);
+  if (dice.chance(30)) return finish(english_question(clause), german_question(clause), "?");
+  clause.negated = dice.chance(40);
+  return tell(clause);
+}
+
 constexpr Construction kConstructions[] = {
+    {"state", 50, state},
     {"present", 30, present},
     {"habit", 50, habit},
     {"past", 60, past},
     {"progressive", 40, progressive},
     {"place in front", 25, place_in_front},
-    {"future", 35, future},
+    {"future", 50, future},
     {"modal", 50, modal},
     {"past modal", 35, past_modal},
     {"negated present", 30, negated_present},

@@ -88,7 +88,7 @@ constexpr Verb kVerbs[] = {
     {{"wait", "waited", "waited"}, {"", "warten", "wartet", "wartete", "gewartet"}, P, kPeople | kRide, "for", "auf", kAcc},
     {{"think", "thought", "thought"}, {"", "denken", "denkt", "dachte", "gedacht"}, P, kPeople | kEvent, "of", "an", kAcc},
     {{"talk", "talked", "talked"}, {"", "sprechen", "spricht", "sprach", "gesprochen"}, P, kPeople | kEvent | kTask | kSight, "about", "über", kAcc},
-    {{"laugh", "laughed", "laughed"}, {"", "lachen", "lacht", "lachte", "gelacht"}, P, kPeople | kSong, "at", "über", kAcc},
+    {{"laugh", "laughed", "laughed"}, {"", "lachen", "lacht", "lachte", "gelacht"}, P, kRelative | kSong, "at", "über", kAcc},
     {{"dream", "dreamed", "dreamed"}, {"", "träumen", "träumt", "träumte", "geträumt"}, P, kSight | kEvent, "of", "von", kDat},
     {{"ask", "asked", "asked"}, {"", "bitten", "bittet", "bat", "gebeten"}, P, kDrink | kGift, "for", "um", kAcc},
     {{"look", "looked", "looked", "after"}, {"auf", "passen", "passt", "passte", "aufgepasst"}, P, kRelative | kAnimal, "", "auf", kAcc},
