@@ -38,9 +38,10 @@ EnglishGroup english_modal_group(const Clause& clause, bool with_do) {
 EnglishGroup english_group(const Clause& clause, bool with_do) {
   if (clause.modal) return english_modal_group(clause, with_do);
   const auto& verb = clause.verb->en;
-  const auto [person, number, gender] = clause.subject.agreement;
+  const Agreement& who = clause.subject.agreement;
   const auto be_or_do = [&](const EnglishVerb& helper, bool past) {
-    return past ? english_past(helper, person, number) : english_present(helper, person, number);
+    return past ? english_past(helper, who.person, who.number)
+                : english_present(helper, who.person, who.number);
   };
   const bool past = is_past(clause.tense);
   if (clause.tense == Tense::future) return {"will", english_bare(clause)};

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/builtin_choice.h"
+#include "data/builtin_scene.h"
 
 namespace tandem::builtin {
 namespace {

@@ -17,7 +17,7 @@ bool is_third_singular(Person person, Number number) {
 // run, put, swim: one vowel between consonants, the last one sounded. Of longer words only those
 // stressed at the end double it.
 bool doubles_last(std::string_view base) {
-  if (base == "forget" || base == "begin") return true;
+  if (base == "forget" || base == "begin" || base == "travel") return true;
   const auto vowels = std::ranges::count_if(base, is_vowel);
   if (base.size() < 3 || vowels != 1) return false;
   const char last = base.back();

@@ -38,6 +38,7 @@ TEST(English, Ing) {
   EXPECT_EQ(english_ing("see"), "seeing");
   EXPECT_EQ(english_ing("forget"), "forgetting");
   EXPECT_EQ(english_ing("try"), "trying");
+  EXPECT_EQ(english_ing("travel"), "travelling");
 }
 
 TEST(English, IndefiniteArticle) {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/builtin_choice.h"
+#include "data/builtin_scene.h"
 
 namespace tandem::builtin {
 

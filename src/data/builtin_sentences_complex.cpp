@@ -125,8 +125,8 @@ Phrase that(Dice& dice) {
       {{"say", "said", "said"}, {"", "sagen", "sagt", "sagte", "gesagt"}},
       {{"hope", "hoped", "hoped"}, {"", "hoffen", "hofft", "hoffte", "gehofft"}}};
   const auto who = somebody_or_pronoun(dice);
-  return main_then(clause_of(who, dice.pick(kVerbs)), {"that", "dass"},
-                   content(dice, somebody_else(dice, who)));
+  const Clause main = clause_of(who, dice.pick(kVerbs));
+  return main_then(main, {"that", "dass"}, content(dice, somebody_else(dice, who)));
 }
 
 Phrase whether(Dice& dice) {

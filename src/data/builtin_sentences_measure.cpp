@@ -27,7 +27,7 @@ std::pair<int, int> price_range(const Noun& noun) {
   if (noun.classes & (kFood | kDrink)) return {2, 9};
   if (noun.classes & (kRead | kLay)) return {3, 40};
   if (noun.en == "house") return {90'000, 900'000};
-  if (noun.en == "car" || noun.en == "motorbike") return {1'000, 40'000};
+  if (noun.en == "car" || noun.en == "motorbike" || noun.en == "lorry") return {1'000, 40'000};
   return {15, 400};
 }
 
@@ -55,11 +55,8 @@ Phrase price(Dice& dice) {
 Phrase pages(Dice& dice) {
   static constexpr std::string_view kLongTexts[] = {"book", "novel", "report", "magazine",
                                                     "contract"};
-  const auto title = dice.pick(kLongTexts);
-  const Noun* noun = nullptr;
-  do noun = &pick_noun(dice, kRead);
-  while (noun->en != title);
-  Clause clause = clause_of(definite(dice, *noun, Number::singular, 50), have_verb());
+  const auto& noun = noun_named(dice.pick(kLongTexts));
+  Clause clause = clause_of(definite(dice, noun, Number::singular, 50), have_verb());
   const auto count = in_words(pick_count(dice, 2, dice.chance(80) ? 99 : 999));
   clause.complement = {count.en + " pages", count.de + " Seiten"};
   return tell(clause);

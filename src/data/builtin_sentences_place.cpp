@@ -80,7 +80,8 @@ Phrase out_of(Dice& dice) {
   const Place* place = nullptr;
   do place = &dice.pick(places());
   while (place->de_at != "in");
-  Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)));
+  const auto& verb = verb_named(dice.pick(kVerbs));
+  Clause clause = clause_of(somebody_or_pronoun(dice), verb);
   clause.place = with_prepositions("out of", "aus", Case::dative,
                                    definite(dice, place->noun, Number::singular, 30));
   return now_or_then(dice, clause);
@@ -91,8 +92,8 @@ Phrase out_of(Dice& dice) {
 Phrase for_somebody(Dice& dice) {
   static constexpr std::string_view kVerbs[] = {"kaufen",   "kochen",    "backen",
                                                 "zeichnen", "bestellen", "suchen"};
-  Clause clause =
-      action_with(dice, somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)), false);
+  const auto& verb = verb_named(dice.pick(kVerbs));
+  Clause clause = action_with(dice, somebody_or_pronoun(dice), verb, false);
   clause.about =
       with_prepositions("for", "für", Case::accusative, object_of(dice, kRelative, clause.subject));
   return now_or_then(dice, clause);
@@ -100,7 +101,8 @@ Phrase for_somebody(Dice& dice) {
 
 Phrase without_something(Dice& dice) {
   static constexpr std::string_view kVerbs[] = {"gehen", "kommen", "fahren"};
-  Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)));
+  const auto& verb = verb_named(dice.pick(kVerbs));
+  Clause clause = clause_of(somebody_or_pronoun(dice), verb);
   clause.place = to_place(dice, kToTown);
   clause.manner = with_prepositions("without", "ohne", Case::accusative,
                                     dice.chance(50) ? own(pick_noun(dice, kLose), clause.subject)

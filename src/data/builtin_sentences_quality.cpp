@@ -85,7 +85,8 @@ Phrase superlative(Dice& dice) {
 
 Phrase better_one(Dice& dice) {
   static constexpr std::string_view kVerbs[] = {"brauchen", "kaufen", "suchen"};
-  Clause clause = clause_of(somebody_or_pronoun(dice), verb_named(dice.pick(kVerbs)));
+  const auto& verb = verb_named(dice.pick(kVerbs));
+  Clause clause = clause_of(somebody_or_pronoun(dice), verb);
   const auto& noun = pick_countable(dice, kBuy | kClothes);
   clause.accusative = noun_phrase(noun, {.determiner = a(),
                                          .first = &pick_gradable(dice, noun, kPraise),

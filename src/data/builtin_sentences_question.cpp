@@ -6,26 +6,34 @@ namespace {
 constexpr ActionKind kTimed{.up_to = Aspect::event};
 constexpr ActionKind kOngoing{.up_to = Aspect::action};
 
+// Of whom one asks; not of oneself.
+NounPhrase asked_about(Dice& dice) {
+  NounPhrase who;
+  do who = somebody_or_pronoun(dice);
+  while (who.refer == &pronoun::kI);
+  return who;
+}
+
 Phrase ask(const Clause& clause, const Phrase& word = {}) {
   return finish(join_words({word.en, english_question(clause)}),
                 join_words({word.de, german_question(clause)}), "?");
 }
 
 Phrase yes_no_present(Dice& dice) {
-  Clause clause = action(dice, somebody_or_pronoun(dice), kTimed);
+  Clause clause = action(dice, asked_about(dice), kTimed);
   clause.time = pick_time(dice, habit_times());
   return ask(clause);
 }
 
 Phrase yes_no_past(Dice& dice) {
-  Clause clause = action(dice, somebody_or_pronoun(dice), kTimed);
+  Clause clause = action(dice, asked_about(dice), kTimed);
   clause.tense = Tense::past;
   clause.time = past_time(dice, *clause.verb);
   return ask(clause);
 }
 
 Phrase yes_no_modal(Dice& dice) {
-  Clause clause = action(dice, somebody_or_pronoun(dice), kOngoing);
+  Clause clause = action(dice, asked_about(dice), kOngoing);
   clause.modal = &dice.pick(present_modals());
   return ask(clause);
 }
@@ -49,7 +57,7 @@ Phrase what(Dice& dice) {
     return v.frame == Frame::transitive && v.en.particle.empty() && v.en_preposition.empty() &&
            v.aspect != Aspect::state && !(v.objects & (kPerson | kRelative));
   });
-  Clause clause = clause_of(somebody_or_pronoun(dice), verb);
+  Clause clause = clause_of(asked_about(dice), verb);
   const bool past = dice.chance(60);
   clause.tense = past ? Tense::past : Tense::present;
   clause.time = past ? past_time(dice, verb) : pick_time(dice, habit_times());
@@ -62,7 +70,7 @@ Phrase whom(Dice& dice) {
     return (v.frame == Frame::dative || v.frame == Frame::transitive) && v.en_preposition.empty() &&
            v.aspect != Aspect::state && (v.objects & (kPerson | kRelative));
   });
-  Clause clause = clause_of(somebody_or_pronoun(dice), verb);
+  Clause clause = clause_of(asked_about(dice), verb);
   const bool past = dice.chance(60);
   clause.tense = past ? Tense::past : Tense::present;
   clause.time = past ? past_time(dice, verb) : pick_time(dice, habit_times());
@@ -71,7 +79,7 @@ Phrase whom(Dice& dice) {
 
 Phrase where(Dice& dice) {
   const auto& verb = pick_verb(dice, [](const Verb& v) { return (v.objects & kAtPlace) != 0; });
-  Clause clause = action_with(dice, somebody_or_pronoun(dice), verb, false);
+  Clause clause = action_with(dice, asked_about(dice), verb, false);
   clause.tense = Tense::past;
   clause.time = past_time(dice, *clause.verb);
   return ask(clause, {"where", "wo"});
@@ -80,7 +88,7 @@ Phrase where(Dice& dice) {
 Phrase where_to(Dice& dice) {
   const auto& verb = pick_verb(
       dice, [](const Verb& v) { return v.frame == Frame::motion && v.en.base != "come"; });
-  Clause clause = clause_of(somebody_or_pronoun(dice), verb);
+  Clause clause = clause_of(asked_about(dice), verb);
   if (dice.chance(50)) {
     clause.tense = Tense::past;
     clause.time = past_time(dice, *clause.verb);
@@ -93,7 +101,7 @@ Phrase where_to(Dice& dice) {
 
 Phrase when_or_why(Dice& dice) {
   static constexpr WordPair kWords[] = {{"when", "wann"}, {"why", "warum"}};
-  Clause clause = action(dice, somebody_or_pronoun(dice), kTimed);
+  Clause clause = action(dice, asked_about(dice), kTimed);
   const auto& word = dice.pick(kWords);
   if (dice.chance(50))
     clause.tense = Tense::past;
@@ -117,7 +125,7 @@ Address pick_address(Dice& dice) {
     }
     case 2:
     case 3: {
-      const auto name = titled_phrase(dice.pick(surnames()), dice.chance(50));
+      const auto name = titled_name(dice);
       return {{name.en, name.de[0]}, &pronoun::kYouFormal};
     }
     default:

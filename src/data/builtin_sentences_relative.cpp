@@ -51,7 +51,7 @@ Clause about_person(Dice& dice, const NounPhrase& who) {
 
 Clause about_thing(Dice& dice, const NounPhrase& what) {
   Clause clause = clause_of(what, be_verb());
-  const auto& adjective = pick_gradable(dice, *what.noun);
+  const auto& adjective = pick_further(dice, *what.noun, what.en);
   const std::string_view very = dice.chance(40) ? "very" : "";
   clause.complement = {join_words({very, adjective.en}),
                        join_words({very.empty() ? "" : "sehr", adjective.de})};
@@ -77,7 +77,8 @@ Phrase relative_subject(Dice& dice) {
   if (dice.chance(50)) return tell_trimmed(about_person(dice, who));
   static constexpr std::string_view kVerbs[] = {"kennen", "suchen", "treffen", "besuchen",
                                                 "fragen"};
-  Clause main = clause_of(somebody_else(dice, head), verb_named(dice.pick(kVerbs)));
+  const auto& verb = verb_named(dice.pick(kVerbs));
+  Clause main = clause_of(somebody_else(dice, head), verb);
   main.accusative = who;
   return tell_trimmed(main);
 }
@@ -173,12 +174,10 @@ Phrase it_because(Dice& dice) {
   main.accusative = what;
   const bool unwanted =
       verb.de.infinitive == "verkaufen" && (qualities_of(*what.noun) & (kOfThing | kOfText));
-  const Adjective* adjective = nullptr;
-  do adjective = &pick_gradable(dice, *what.noun, unwanted ? kBlame : kPraise);
-  while (what.en.find(adjective->en) != std::string::npos);  // buys a cheap hat because it is cheap
+  const auto& adjective = pick_further(dice, *what.noun, what.en, unwanted ? kBlame : kPraise);
   Clause reason = clause_of(pronoun_phrase(*what.refer), be_verb());
   const std::string_view so = dice.chance(50) ? "so" : "";
-  reason.complement = {join_words({so, adjective->en}), join_words({so, adjective->de})};
+  reason.complement = {join_words({so, adjective.en}), join_words({so, adjective.de})};
   return finish(join_words({english_statement(main), "because", english_statement(reason)}),
                 join_words({german_main(main) + ", weil", german_final(reason)}));
 }
@@ -188,15 +187,13 @@ Phrase it_but(Dice& dice) {
   const auto what =
       noun_phrase(noun, {dice.chance(30) ? this_one() : the(), pick_number(dice, noun, 25)});
   const auto& first = pick_gradable(dice, noun, kPraise);
-  const Adjective* second = nullptr;
-  do second = &pick_gradable(dice, noun, kPraise | kTooMuch);
-  while (second == &first);
-  const bool too = (second->qualities & kTooMuch) != 0;
+  const auto& second = pick_further(dice, noun, first.en, kPraise | kTooMuch);
+  const bool too = (second.qualities & kTooMuch) != 0;
   Clause left = clause_of(what, be_verb()),
          right = clause_of(pronoun_phrase(*what.refer), be_verb());
   left.complement = {std::string(first.en), std::string(first.de)};
-  right.complement = {join_words({too ? "too" : "not", second->en}),
-                      join_words({too ? "zu" : "nicht", second->de})};
+  right.complement = {join_words({too ? "too" : "not", second.en}),
+                      join_words({too ? "zu" : "nicht", second.de})};
   return finish(join_words({english_statement(left) + ", but", english_statement(right)}),
                 join_words({german_main(left) + ", aber", german_main(right)}));
 }

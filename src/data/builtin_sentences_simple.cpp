@@ -128,7 +128,7 @@ Phrase at_the_clock(Dice& dice) {
   Clause clause = action_with(dice, somebody_or_pronoun(dice), verb, false);
   const auto clock = clock_time(dice);
   clause.time = clock;
-  if (dice.chance(50)) return tell(clause, pick_time(dice, habit_times().first(3)));
+  if (dice.chance(50)) return tell(clause, {"every day", "jeden Tag"});
   clause.tense = Tense::past;
   return tell(clause, {"yesterday", "gestern"});
 }

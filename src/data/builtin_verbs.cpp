@@ -27,7 +27,7 @@ constexpr Verb kVerbs[] = {
     {{"order", "ordered", "ordered"}, {"", "bestellen", "bestellt", "bestellte", "bestellt"}, T, kFood | kDrink},
     {{"open", "opened", "opened"}, {"", "öffnen", "öffnet", "öffnete", "geöffnet"}, T, kOpen},
     {{"close", "closed", "closed"}, {"", "schließen", "schließt", "schloss", "geschlossen"}, T, kShut},
-    {{"repair", "repaired", "repaired"}, {"", "reparieren", "repariert", "reparierte", "repariert"}, T, kRepair | kAtPlace},
+    {{"repair", "repaired", "repaired"}, {"", "reparieren", "repariert", "reparierte", "repariert"}, T, kRepair},
     {{"wash", "washed", "washed"}, {"", "waschen", "wäscht", "wusch", "gewaschen"}, T, kWash},
     {{"clean", "cleaned", "cleaned"}, {"", "putzen", "putzt", "putzte", "geputzt"}, T, kClean},
     {{"draw", "drew", "drawn"}, {"", "zeichnen", "zeichnet", "zeichnete", "gezeichnet"}, T, kDraw | kAtPlace},
