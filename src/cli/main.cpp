@@ -21,6 +21,7 @@ ExitCode run(int argc, const char* const* argv) {
   CommandLine line(
       "Trains translation models on the machines you have, and says whether it was worth it.",
       TANDEM_VERSION);
+  add_quickstart(line);
   add_get(line);
   add_prepare(line);
   add_inspect(line);

@@ -11,6 +11,7 @@ void add_encode(CommandLine& line);
 void add_get(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_prepare(CommandLine& line);
+void add_quickstart(CommandLine& line);
 void add_score(CommandLine& line);
 
 }  // namespace tandem
