@@ -161,6 +161,12 @@ void sync_directory(const fs::path& directory) {
   sync(fd.get(), directory);
 }
 
+void make_directories(const fs::path& directory) {
+  std::error_code failed;
+  fs::create_directories(directory, failed);
+  if (failed) throw_env("create", directory, failed.value());
+}
+
 void atomic_write(const fs::path& path, std::string_view contents) {
   fs::path temporary = path;
   temporary += format(".{}.tmp", ::gettid());  // two threads may write the same file
@@ -246,9 +252,7 @@ StagedDirectory::StagedDirectory(fs::path target, bool replace)
     throw UserError(format("{} is a file or a link; name a folder", target_.string()));
   }
   const fs::path parent = parent_of(target_);
-  std::error_code failed;
-  fs::create_directories(parent, failed);
-  if (failed) throw_env("create", parent, failed.value());
+  make_directories(parent);
 
   staging_ = parent / format(".{}.partial", name.string());
   Lock lock = Lock::gone;

@@ -32,7 +32,7 @@ void say(const std::string& text) {
 ExitCode quickstart(const fs::path& out) {
   const StopSignals signals;
   const fs::path text = out / "text", data = out / "data";
-  fs::create_directories(text);
+  make_directories(text);
   const BuiltinCorpus corpus = make_builtin_corpus(kSeed, kTrainPairs, kValidPairs, kTestPairs);
   write_part(text, "train", corpus.train);
   write_part(text, "valid", corpus.valid);

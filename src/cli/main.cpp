@@ -1,6 +1,7 @@
 // The program: every verb, and the only place that catches.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include "base/error.h"
@@ -45,6 +46,8 @@ int main(int argc, char** argv) {
     return static_cast<int>(run(argc, argv));
   } catch (const Error& error) {
     return fail(error.code(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(ExitCode::environment, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::environment, "out of memory");
   } catch (const std::exception& error) {
