@@ -90,7 +90,7 @@ constexpr Noun kNouns[] = {
     {"water", "", {"Wasser", "Wassers", "", N}, kDrink | kMass},
     {"cocoa", "", {"Kakao", "Kakaos", "", M}, kDrink | kMass},
     {"juice", "", {"Saft", "Saftes", "", M}, kDrink | kBuy | kMass},
-    {"orange juice", "", {"Orangensaft", "Orangensaftes", "", M}, kDrink | kMass},
+    {"orange juice", "", {"Orangensaft", "Orangensaftes", "", M}, kDrink | kBuy | kMass},
     {"lemonade", "", {"Limonade", "Limonade", "", F}, kDrink | kMass},
     // texts
     {"book", "books", {"Buch", "Buches", "Bücher", N}, kRead | kBuy | kLay | kLose | kGift},

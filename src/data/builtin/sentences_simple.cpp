@@ -226,7 +226,7 @@ constexpr Construction kConstructions[] = {
     {"past", 60, past},
     {"progressive", 40, progressive},
     {"place in front", 25, place_in_front},
-    {"future", 50, future},
+    {"future", 65, future},
     {"modal", 50, modal},
     {"past modal", 35, past_modal},
     {"negated present", 30, negated_present},

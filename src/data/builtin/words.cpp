@@ -27,7 +27,7 @@ constexpr Adjective kAdjectives[] = {
     {"hot", "hotter", "hottest", "heiß", "heiß", "heißer", "heißest", kOfDrink | kTooMuch},
     {"cold", "colder", "coldest", "kalt", "kalt", "kälter", "kältest", kOfDrink | kTooMuch},
     {"warm", "warmer", "warmest", "warm", "warm", "wärmer", "wärmst", kOfDrink},
-    {"sweet", "sweeter", "sweetest", "süß", "süß", "süßer", "süßest", kOfFood | kOfDrink | kTooMuch},
+    {"sweet", "sweeter", "sweetest", "süß", "süß", "süßer", "süßest", kOfFood | kTooMuch},
     {"fresh", "fresher", "freshest", "frisch", "frisch", "frischer", "frischest", kOfFood | kOfDrink | kPraise},
     {"good", "better", "best", "gut", "gut", "besser", "best", kOfText | kOfFood | kOfDrink | kOfEvent | kPraise},
     {"interesting", "more interesting", "most interesting", "interessant", "interessant", "interessanter", "interessantest", kOfText | kOfTask | kOfEvent | kPraise},
