@@ -17,3 +17,20 @@ pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece>=0.1.97)
 find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
 add_library(protozero INTERFACE)
 target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE})
+
+# LibTorch: the one that CMAKE_PREFIX_PATH names, else the wheel that scripts/setup put into .venv.
+# Its folder of headers also holds another version of fmt; a link to ours, which is searched first, keeps
+# one program from having two.
+file(GLOB torch_wheel ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+find_package(Torch 2.13 REQUIRED HINTS ${torch_wheel}/share/cmake/Torch)
+find_path(FMT_INCLUDE fmt/format.h REQUIRED NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include_first)
+file(CREATE_LINK ${FMT_INCLUDE}/fmt ${CMAKE_BINARY_DIR}/include_first/fmt SYMBOLIC)
+
+add_library(tandem_torch INTERFACE)
+target_include_directories(tandem_torch SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/include_first ${TORCH_INCLUDE_DIRS})
+target_link_libraries(tandem_torch INTERFACE ${TORCH_LIBRARIES})
+# at::parallel_for is a loop of OpenMP in its header. Options instead of find_package(OpenMP): the wheel brings a
+# libgomp.so.1 of its own, and the program must find one only.
+target_compile_options(tandem_torch INTERFACE -fopenmp)
+target_link_options(tandem_torch INTERFACE -fopenmp)

@@ -1,0 +1,83 @@
+#include "model/layout.h"
+
+#include "base/format.h"
+
+namespace tandem {
+namespace {
+
+class Builder {
+ public:
+  // parts: how many [out, in] matrices lie above each other in one.
+  void linear(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t parts = 1) {
+    specs.push_back({name + ".weight", {parts * out, in}, Start::xavier, in, out});
+    specs.push_back({name + ".bias", {parts * out}});
+  }
+  void norm(const std::string& name, std::int64_t width) {
+    specs.push_back({name + ".weight", {width}, Start::one});
+    specs.push_back({name + ".bias", {width}});
+  }
+  void embedding(const std::string& name, std::int64_t rows, std::int64_t used_rows,
+                 std::int64_t width) {
+    specs.push_back({name + ".weight", {rows, width}, Start::embedding, 0, 0, used_rows});
+  }
+  void layer(const std::string& name, const ModelConfig& config, bool with_cross) {
+    const std::int64_t width = config.d_model;
+    linear(name + ".attention.qkv", width, width, 3);
+    linear(name + ".attention.out", width, width);
+    norm(name + ".attention.norm", width);
+    if (with_cross) {
+      linear(name + ".cross.q", width, width);
+      linear(name + ".cross.kv", width, width, 2);
+      linear(name + ".cross.out", width, width);
+      norm(name + ".cross.norm", width);
+    }
+    linear(name + ".ffn.in", width, config.ffn);
+    linear(name + ".ffn.out", config.ffn, width);
+    norm(name + ".ffn.norm", width);
+  }
+  void stack(const std::string& name, const ModelConfig& config, std::int64_t layers) {
+    if (config.positions == Positions::learned) {
+      embedding(name + ".positions", config.max_positions, config.max_positions, config.d_model);
+    }
+    for (std::int64_t i = 0; i < layers; ++i) {
+      layer(format("{}.layers.{}", name, i), config, name == "decoder");
+    }
+    if (config.norm == NormPlace::pre) norm(name + ".norm", config.d_model);
+  }
+
+  std::vector<ParamSpec> specs;
+};
+
+}  // namespace
+
+std::int64_t padded_vocabulary(const ModelConfig& config, std::int64_t vocabulary) {
+  const std::int64_t multiple = config.vocab_multiple;
+  return (vocabulary + multiple - 1) / multiple * multiple;
+}
+
+std::vector<ParamSpec> model_layout(const ModelConfig& config, std::int64_t vocabulary) {
+  const std::int64_t rows = padded_vocabulary(config, vocabulary);
+  Builder model;
+  if (config.tied == Tied::all) {
+    model.embedding("embedding", rows, vocabulary, config.d_model);
+  } else {
+    model.embedding("encoder.embedding", rows, vocabulary, config.d_model);
+    model.embedding("decoder.embedding", rows, vocabulary, config.d_model);
+  }
+  model.stack("encoder", config, config.encoder_layers);
+  model.stack("decoder", config, config.decoder_layers);
+  if (config.tied == Tied::none) model.embedding("output", rows, vocabulary, config.d_model);
+  return model.specs;
+}
+
+std::int64_t parameter_count(const std::vector<ParamSpec>& layout) {
+  std::int64_t count = 0;
+  for (const ParamSpec& spec : layout) {
+    std::int64_t product = 1;
+    for (const std::int64_t size : spec.shape) product *= size;
+    count += product;
+  }
+  return count;
+}
+
+}  // namespace tandem

@@ -1,0 +1,17 @@
+// model_file: the values of a model in a safetensors file, one array a parameter, by name.
+#pragma once
+
+#include "model/flat_params.h"
+#include "model/safetensors.h"
+
+namespace tandem {
+
+// flat: a buffer laid out like params (values, gradients, moments), fp32, on any device.
+void write_flat(const fs::path& path, const FlatParams& params, const Tensor& flat,
+                const TextMap& metadata = {});
+
+// Fills flat. Missing or surplus arrays, another shape or type: UserError naming file and array.
+void read_flat(const SafetensorsFile& file, const fs::path& path, const FlatParams& params,
+               const Tensor& flat);
+
+}  // namespace tandem

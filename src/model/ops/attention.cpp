@@ -1,0 +1,131 @@
+#include "model/ops/attention.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "base/error.h"
+#include "model/ops/attention_cpu.h"
+#include "model/ops/cpu_mask.h"
+
+namespace tandem {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+void save(AutogradContext* context, const AttentionSpec& spec) {
+  cpu::save(context, spec.drop);
+  context->saved_data["heads"] = spec.heads;
+  context->saved_data["causal"] = spec.causal;
+  context->saved_data["query_offsets"] = spec.query_offsets;
+  context->saved_data["key_offsets"] = spec.key_offsets;
+}
+
+AttentionSpec load_spec(AutogradContext* context) {
+  return {context->saved_data["heads"].toInt(), context->saved_data["causal"].toBool(),
+          context->saved_data["query_offsets"].toTensor(),
+          context->saved_data["key_offsets"].toTensor(), cpu::load_dropout(context)};
+}
+
+Tensor empty_weights(const cpu::AttentionShape& shape, const Tensor& like) {
+  return at::empty({shape.weight_offsets.back()}, like.options());
+}
+
+struct SelfAttention : torch::autograd::Function<SelfAttention> {
+  template <class Float>
+  static cpu::QueryKeyValue<Float> parts(Float* qkv, std::int64_t model) {
+    return {qkv, qkv + model, qkv + 2 * model, 3 * model, 3 * model};
+  }
+  static Tensor forward(AutogradContext* context, const Tensor& qkv, const AttentionSpec& spec) {
+    const std::int64_t model = qkv.size(1) / 3;
+    const cpu::AttentionShape shape(spec, model / spec.heads);
+    Tensor out = at::empty({qkv.size(0), model}, qkv.options());
+    Tensor weights = empty_weights(shape, qkv);
+    cpu::attention_forward(shape, parts(qkv.const_data_ptr<float>(), model), spec.drop,
+                           out.mutable_data_ptr<float>(), weights.mutable_data_ptr<float>());
+    save(context, spec);
+    context->save_for_backward({qkv, weights});
+    return out;
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &qkv = saved[0], &weights = saved[1];
+    const AttentionSpec spec = load_spec(context);
+    const std::int64_t model = qkv.size(1) / 3;
+    const cpu::AttentionShape shape(spec, model / spec.heads);
+    Tensor result = at::zeros_like(qkv);
+    cpu::attention_backward(shape, parts(qkv.const_data_ptr<float>(), model), spec.drop,
+                            gradients[0].contiguous().const_data_ptr<float>(),
+                            weights.const_data_ptr<float>(),
+                            parts(result.mutable_data_ptr<float>(), model));
+    return {result, Tensor()};
+  }
+};
+
+struct CrossAttention : torch::autograd::Function<CrossAttention> {
+  template <class Float>
+  static cpu::QueryKeyValue<Float> parts(Float* q, Float* kv, std::int64_t model) {
+    return {q, kv, kv + model, model, 2 * model};
+  }
+  static Tensor forward(AutogradContext* context, const Tensor& q, const Tensor& kv,
+                        const AttentionSpec& spec) {
+    const std::int64_t model = q.size(1);
+    const cpu::AttentionShape shape(spec, model / spec.heads);
+    Tensor out = at::empty_like(q);
+    Tensor weights = empty_weights(shape, q);
+    cpu::attention_forward(
+        shape, parts(q.const_data_ptr<float>(), kv.const_data_ptr<float>(), model), spec.drop,
+        out.mutable_data_ptr<float>(), weights.mutable_data_ptr<float>());
+    save(context, spec);
+    context->save_for_backward({q, kv, weights});
+    return out;
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &q = saved[0], &kv = saved[1], &weights = saved[2];
+    const AttentionSpec spec = load_spec(context);
+    const std::int64_t model = q.size(1);
+    const cpu::AttentionShape shape(spec, model / spec.heads);
+    Tensor q_result = at::empty_like(q), kv_result = at::zeros_like(kv);
+    cpu::attention_backward(
+        shape, parts(q.const_data_ptr<float>(), kv.const_data_ptr<float>(), model), spec.drop,
+        gradients[0].contiguous().const_data_ptr<float>(), weights.const_data_ptr<float>(),
+        parts(q_result.mutable_data_ptr<float>(), kv_result.mutable_data_ptr<float>(), model));
+    return {q_result, kv_result, Tensor()};
+  }
+};
+
+}  // namespace
+
+Tensor self_attention(const Tensor& qkv, const AttentionSpec& spec) {
+  if (qkv.is_cpu()) return SelfAttention::apply(qkv.contiguous(), spec);
+  const auto parts = qkv.chunk(3, 1);
+  return attention_plain(parts[0], parts[1], parts[2], spec);
+}
+
+Tensor cross_attention(const Tensor& q, const Tensor& kv, const AttentionSpec& spec) {
+  if (q.is_cpu()) return CrossAttention::apply(q.contiguous(), kv.contiguous(), spec);
+  const auto parts = kv.chunk(2, 1);
+  return attention_plain(q, parts[0], parts[1], spec);
+}
+
+Tensor listed_attention(const Tensor& q, const Tensor& kv, const Tensor& places,
+                        const Tensor& offsets, std::int64_t heads) {
+  const at::NoGradGuard inference;
+  if (!q.is_cpu()) {
+    // Every row is a sentence of one query, its keys a copy of their own.
+    AttentionSpec spec{heads, false, at::arange(q.size(0) + 1, at::kInt), offsets, {}};
+    const auto parts = kv.index_select(0, places.to(q.device())).chunk(2, 1);
+    return attention_plain(q, parts[0], parts[1], spec);
+  }
+  const auto ints = [](const Tensor& tensor) {
+    return std::span<const std::int32_t>{tensor.const_data_ptr<std::int32_t>(),
+                                         static_cast<std::size_t>(tensor.numel())};
+  };
+  const Tensor queries = q.contiguous();
+  Tensor out = at::empty_like(queries);
+  cpu::listed_attention(queries.const_data_ptr<float>(), kv.const_data_ptr<float>(), ints(places),
+                        ints(offsets), heads, q.size(1) / heads, out.mutable_data_ptr<float>());
+  return out;
+}
+
+}  // namespace tandem

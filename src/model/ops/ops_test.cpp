@@ -1,0 +1,136 @@
+// Every fast operation against its plain twin: values and gradients.
+#include <gtest/gtest.h>
+
+#include "model/ops/activation.h"
+#include "model/ops/attention.h"
+#include "model/ops/dropout_hash.h"
+#include "model/ops/projection_loss.h"
+#include "model/ops/residual_norm.h"
+
+namespace tandem {
+namespace {
+
+Dropout sample_dropout(std::int64_t rows, double rate) {
+  Tensor keys = at::empty({rows}, at::kLong);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    keys[i] = static_cast<std::int64_t>(token_key(3, 4, 5, static_cast<std::int32_t>(i)));
+  }
+  return {rate, std::uint64_t{9} << 16, keys};
+}
+
+Tensor leaf(at::IntArrayRef shape) {
+  Tensor x = at::randn(shape);
+  x.set_requires_grad(true);
+  return x;
+}
+
+double error(const Tensor& got, const Tensor& expected) {
+  return ((got - expected).abs().max() / expected.abs().max().clamp_min(1e-30)).item<double>();
+}
+
+// Runs both and compares results and the gradients of all leaves under random weights.
+template <class Fast, class Plain>
+void expect_equal(const std::vector<Tensor>& leaves, Fast fast, Plain plain) {
+  const auto run = [&](auto op) {
+    for (Tensor x : leaves) x.mutable_grad() = Tensor();
+    Tensor out = op();
+    at::manual_seed(1);
+    (out * at::randn_like(out)).sum().backward();
+    std::vector<Tensor> results{out.detach()};
+    for (const Tensor& x : leaves) results.push_back(x.grad().clone());
+    return results;
+  };
+  const auto got = run(fast), expected = run(plain);
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_LT(error(got[i], expected[i]), 1e-5) << i;
+}
+
+Tensor offsets_of(const std::vector<std::int32_t>& lengths) {
+  Tensor offsets = at::zeros({static_cast<std::int64_t>(lengths.size()) + 1}, at::kInt);
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    offsets[static_cast<std::int64_t>(i) + 1] =
+        offsets[static_cast<std::int64_t>(i)].item<std::int32_t>() + lengths[i];
+  }
+  return offsets;
+}
+
+TEST(Ops, SelfAttentionEqualsThePaddedOne) {
+  const Tensor offsets = offsets_of({1, 7, 33, 2, 18, 1});
+  for (const bool causal : {false, true}) {
+    for (const double rate : {0.0, 0.25}) {
+      const Tensor qkv = leaf({62, 3 * 24});
+      const AttentionSpec spec{4, causal, offsets, offsets, sample_dropout(62, rate)};
+      expect_equal(
+          {qkv}, [&] { return self_attention(qkv, spec); },
+          [&] {
+            const auto parts = qkv.chunk(3, 1);
+            return attention_plain(parts[0], parts[1], parts[2], spec);
+          });
+    }
+  }
+}
+
+TEST(Ops, CrossAttentionEqualsThePaddedOne) {
+  for (const double rate : {0.0, 0.25}) {
+    const Tensor q = leaf({16, 32}), kv = leaf({49, 64});
+    const AttentionSpec spec{2, false, offsets_of({3, 1, 12}), offsets_of({5, 40, 4}),
+                             sample_dropout(16, rate)};
+    expect_equal(
+        {q, kv}, [&] { return cross_attention(q, kv, spec); },
+        [&] {
+          const auto parts = kv.chunk(2, 1);
+          return attention_plain(q, parts[0], parts[1], spec);
+        });
+  }
+}
+
+TEST(Ops, AttentionStandsLargeScores) {
+  const Tensor offsets = offsets_of({40});
+  const Tensor qkv = at::randn({40, 3 * 16}) * 60;
+  const AttentionSpec spec{1, false, offsets, offsets, {}};
+  const auto parts = qkv.chunk(3, 1);
+  EXPECT_LT(error(self_attention(qkv, spec), attention_plain(parts[0], parts[1], parts[2], spec)),
+            1e-4);
+}
+
+TEST(Ops, ResidualNormEqualsThePlainOne) {
+  for (const double rate : {0.0, 0.3}) {
+    const Tensor x = leaf({21, 40}), y = leaf({21, 40});
+    const NormWeights norm{leaf({40}), leaf({40})};
+    const Dropout drop = sample_dropout(21, rate);
+    const auto both = [](const ResidualNorm& r) { return at::cat({r.sum, r.normed}); };
+    expect_equal(
+        {x, y, norm.weight, norm.bias}, [&] { return both(residual_norm(x, y, drop, norm)); },
+        [&] { return both(residual_norm_plain(x, y, drop, norm)); });
+  }
+}
+
+TEST(Ops, BiasActivationDropoutEqualsThePlainOne) {
+  for (const Activation activation : {Activation::relu, Activation::gelu}) {
+    for (const double rate : {0.0, 0.3}) {
+      const Tensor x = leaf({21, 40}), bias = leaf({40});
+      const Dropout drop = sample_dropout(21, rate);
+      expect_equal(
+          {x, bias}, [&] { return bias_activation_dropout(x * 1, bias, activation, drop); },
+          [&] { return bias_activation_dropout_plain(x, bias, activation, drop); });
+    }
+  }
+}
+
+TEST(Ops, ProjectionLossEqualsThePlainOneInChunks) {
+  const std::int64_t tokens = 300, words = 60001, rows = 60008;  // 69 tokens a chunk
+  const Tensor targets = at::randint(0, words, {tokens}, at::kInt);
+  for (const double smoothing : {0.0, 0.1}) {
+    const Tensor hidden = leaf({tokens, 8}), weight = leaf({rows, 8});
+    const ProjectionSetting setting{words, smoothing, at::kFloat};
+    expect_equal(
+        {hidden, weight}, [&] { return projection_loss(hidden, weight, targets, setting).sum; },
+        [&] { return projection_loss_plain(hidden, weight, targets, setting).sum; });
+    const at::NoGradGuard no_gradient;
+    const double nll = projection_loss(hidden, weight, targets, setting).nll.item<double>();
+    const double plain = projection_loss_plain(hidden, weight, targets, setting).nll.item<double>();
+    EXPECT_NEAR(nll / plain, 1, 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace tandem
