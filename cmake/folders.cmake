@@ -1,21 +1,13 @@
-# tandem_folder(name USES folders... LIBRARIES libs... [TORCH]): one static library for src/name and, from every
-# x_test.cpp in it, one test program name_test. Files are globbed, so no test can be forgotten.
-# TORCH: the folder's own files include LibTorch, through one precompiled header. The headers of other folders do not
-# show it, so that folders above compile without.
-add_library(tandem_warnings INTERFACE)
-target_compile_options(tandem_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor
-                                                 -Wold-style-cast -Werror)
-if(TANDEM_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
-endif()
-
 # The precompiled header of all TORCH folders: made once, half a minute on one core.
-file(WRITE ${CMAKE_BINARY_DIR}/torch_header.cpp "")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/torch_header.cpp CONTENT "")
 add_library(tandem_torch_header STATIC ${CMAKE_BINARY_DIR}/torch_header.cpp)
 target_link_libraries(tandem_torch_header PRIVATE tandem_torch tandem_warnings)
 target_precompile_headers(tandem_torch_header PRIVATE <ATen/ATen.h> <ATen/Parallel.h> <torch/csrc/autograd/custom_function.h>)
 
+# tandem_folder(name USES folders... LIBRARIES libs... [TORCH]): one static library for src/name and, from every
+# x_test.cpp in it, one test program name_test. Files are globbed, so no test can be forgotten.
+# TORCH: the folder includes LibTorch and compiles with its precompiled header. Folders above can include its headers
+# too, without the precompiled one.
 function(tandem_folder name)
   cmake_parse_arguments(FOLDER "TORCH" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)

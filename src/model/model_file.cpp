@@ -1,5 +1,6 @@
 #include "model/model_file.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -26,8 +27,7 @@ void write_flat(const fs::path& path, const FlatParams& params, const Tensor& fl
   write_safetensors(path, arrays, metadata);
 }
 
-void read_flat(const SafetensorsFile& file, const fs::path& path, const FlatParams& params,
-               const Tensor& flat) {
+void read_flat(const SafetensorsFile& file, const FlatParams& params, const Tensor& flat) {
   const at::NoGradGuard no_gradient;
   if (file.arrays().size() > params.slots().size()) {
     for (const ArrayView& array : file.arrays()) {
@@ -37,7 +37,7 @@ void read_flat(const SafetensorsFile& file, const fs::path& path, const FlatPara
         throw UserError(
             format("{}: it holds {}, which this model does not have; "
                    "use the settings it was trained with",
-                   path.string(), array.name));
+                   file.path().string(), array.name));
       }
     }
   }
@@ -45,14 +45,14 @@ void read_flat(const SafetensorsFile& file, const fs::path& path, const FlatPara
   for (const FlatParams::Slot& slot : params.slots()) {
     const ArrayView* array = file.find(slot.name);
     if (array == nullptr) {
-      throw UserError(format("{}: it lacks {}; use the settings it was trained with", path.string(),
-                             slot.name));
+      throw UserError(format("{}: it lacks {}; use the settings it was trained with",
+                             file.path().string(), slot.name));
     }
     if (array->type != ArrayType::f32 || array->shape != slot.shape) {
-      throw UserError(
-          format("{}: {} has shape {} where this model needs fp32 of {}; use the "
-                 "settings it was trained with",
-                 path.string(), slot.name, shape_text(array->shape), shape_text(slot.shape)));
+      throw UserError(format(
+          "{}: {} has shape {} where this model needs fp32 of {}; use the "
+          "settings it was trained with",
+          file.path().string(), slot.name, shape_text(array->shape), shape_text(slot.shape)));
     }
     std::memcpy(values.mutable_data_ptr<float>() + slot.offset, array->bytes.data(),
                 array->bytes.size());

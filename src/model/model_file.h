@@ -11,7 +11,6 @@ void write_flat(const fs::path& path, const FlatParams& params, const Tensor& fl
                 const TextMap& metadata = {});
 
 // Fills flat. Missing or surplus arrays, another shape or type: UserError naming file and array.
-void read_flat(const SafetensorsFile& file, const fs::path& path, const FlatParams& params,
-               const Tensor& flat);
+void read_flat(const SafetensorsFile& file, const FlatParams& params, const Tensor& flat);
 
 }  // namespace tandem

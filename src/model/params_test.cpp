@@ -110,7 +110,7 @@ class ModelFile : public testing::Test {
   std::string refusal(const ModelConfig& other, std::int64_t words) {
     Transformer model(other, words, at::kCPU);
     try {
-      read_flat(SafetensorsFile(path), path, model.params(), model.params().values());
+      read_flat(SafetensorsFile(path), model.params(), model.params().values());
     } catch (const UserError& error) {
       return error.what();
     }
@@ -125,7 +125,7 @@ TEST_F(ModelFile, ReadsBackToTheBitAndRefusesOtherModels) {
   model.initialize(4);
   write_flat(path, model.params(), model.params().values());
   Transformer again(config(), 30, at::kCPU);
-  read_flat(SafetensorsFile(path), path, again.params(), again.params().values());
+  read_flat(SafetensorsFile(path), again.params(), again.params().values());
   EXPECT_TRUE(at::equal(again.params().values(), model.params().values()));
 
   EXPECT_THAT(refusal(config(), 40), HasSubstr("embedding.weight has shape [32, 16]"));

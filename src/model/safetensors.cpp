@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
-#include "base/utf8.h"
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
@@ -47,7 +46,6 @@ class Damage {
   [[noreturn]] void fail(std::string_view array, std::string_view why) const {
     fail(format("array \"{}\" {}", printable(array), why));
   }
-  const std::string& path() const { return path_; }
 
  private:
   static std::string printable(std::string_view name) {
@@ -187,10 +185,10 @@ void write_safetensors(const fs::path& path, std::span<const ArrayView> arrays,
   file.finish();
 }
 
-SafetensorsFile::SafetensorsFile(const fs::path& path) : file_(path) {
+SafetensorsContents parse_safetensors(std::span<const std::byte> file, const fs::path& path) {
   const Damage damage(path);
-  const std::string_view text = header_text(file_.bytes(), damage);
-  const auto data = file_.bytes().subspan(kLengthBytes + text.size());
+  const std::string_view text = header_text(file, damage);
+  const auto data = file.subspan(kLengthBytes + text.size());
   const Json header = [&] {
     try {
       return Json::parse(text, "header");
@@ -198,19 +196,21 @@ SafetensorsFile::SafetensorsFile(const fs::path& path) : file_(path) {
       damage.fail(error.what());
     }
   }();
+  SafetensorsContents contents;
   for (const auto& [name, entry] : header.members()) {
     if (name == kMetadata) {
-      read_metadata(entry, damage, metadata_);
+      read_metadata(entry, damage, contents.metadata);
     } else {
-      arrays_.push_back(read_entry(name, entry, data, damage));
+      contents.arrays.push_back(read_entry(name, entry, data, damage));
     }
   }
-  check_cover(arrays_, data, damage);
+  check_cover(contents.arrays, data, damage);
+  return contents;
 }
 
 const ArrayView* SafetensorsFile::find(std::string_view name) const {
-  const auto found = std::ranges::find(arrays_, name, &ArrayView::name);
-  return found == arrays_.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(arrays(), name, &ArrayView::name);
+  return found == arrays().end() ? nullptr : &*found;
 }
 
 }  // namespace tandem

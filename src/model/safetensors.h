@@ -34,20 +34,29 @@ void write_safetensors(const fs::path& path, std::span<const ArrayView> arrays,
 // Most arrays a file may hold: a model of 256 + 256 layers has a third of it.
 inline constexpr std::size_t kMaxArrays = 16384;
 
+struct SafetensorsContents {
+  std::vector<ArrayView> arrays;  // in order of their bytes, which lie in what was parsed
+  TextMap metadata;
+};
+
+// Bytes that are not exactly what the format allows are a UserError that names the file and what is
+// wrong with it.
+SafetensorsContents parse_safetensors(std::span<const std::byte> file, const fs::path& path);
+
 class SafetensorsFile {
  public:
-  // A file that is not exactly what the format allows is a UserError that names the file and what
-  // is wrong with it.
-  explicit SafetensorsFile(const fs::path& path);
+  explicit SafetensorsFile(const fs::path& path)
+      : path_(path), file_(path), contents_(parse_safetensors(file_.bytes(), path)) {}
 
-  const std::vector<ArrayView>& arrays() const { return arrays_; }  // in order of their bytes
-  const ArrayView* find(std::string_view name) const;               // null when absent
-  const TextMap& metadata() const { return metadata_; }
+  const fs::path& path() const { return path_; }
+  const std::vector<ArrayView>& arrays() const { return contents_.arrays; }
+  const TextMap& metadata() const { return contents_.metadata; }
+  const ArrayView* find(std::string_view name) const;  // null when absent
 
  private:
+  fs::path path_;
   MappedFile file_;
-  std::vector<ArrayView> arrays_;  // their bytes lie in file_
-  TextMap metadata_;
+  SafetensorsContents contents_;
 };
 
 }  // namespace tandem

@@ -120,6 +120,21 @@ TEST(Transformer, MicroBatchesDoNotChangeLossOrGradientsWithDropoutOn) {
   }
 }
 
+TEST(Transformer, TheSameStepGivesTheSameBitsAgain) {
+  const Batch batch = sample_batch(40, 1, 12, kWords, 2);
+  for (const int threads : {1, 2}) {
+    at::set_num_threads(threads);
+    Transformer model = model_of(small()), again = model_of(small());
+    const LossSetting setting{0.1, DropoutStep{7, 31}};
+    const LossTerms first = model.loss(batch, setting), second = again.loss(batch, setting);
+    first.sum.backward();
+    second.sum.backward();
+    EXPECT_EQ(first.sum.item<double>(), second.sum.item<double>());
+    EXPECT_TRUE(at::equal(model.params().gradients(), again.params().gradients()));
+  }
+  at::set_num_threads(1);
+}
+
 TEST(Transformer, OneSentenceIsScoredTheSameInAnyCompany) {
   const Transformer model = model_of(small());
   const Batch batch = sample_batch(9, 1, 20, kWords, 4);

@@ -65,31 +65,51 @@ TANDEM_CLONES void add_to(float* sum, const float* x, float weight, std::int64_t
 // Sums and maxima run in lanes of their own, in an order that no instruction set changes.
 constexpr std::int64_t kLanes = 16;
 
-TANDEM_CLONES void softmax(float* s, std::int64_t n) {
+constexpr std::int64_t kBlock = 4096;
+
+TANDEM_CLONES float largest(const float* x, std::int64_t n) {
   const std::int64_t whole = n - n % kLanes;
-  float most = s[0];
+  float most = x[0];
   if (whole > 0) {
     float lanes[kLanes];
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = s[lane];
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] = x[lane];
     for (std::int64_t j = kLanes; j < whole; j += kLanes) {
       for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-        lanes[lane] = std::max(lanes[lane], s[j + lane]);
+        lanes[lane] = std::max(lanes[lane], x[j + lane]);
       }
     }
     for (const float lane : lanes) most = std::max(most, lane);
   }
-  for (std::int64_t j = whole; j < n; ++j) most = std::max(most, s[j]);
-  for (std::int64_t j = 0; j < n; ++j) s[j] = fast_exp(s[j] - most);
+  for (std::int64_t j = whole; j < n; ++j) most = std::max(most, x[j]);
+  return most;
+}
 
-  float lanes[kLanes] = {};
-  for (std::int64_t j = 0; j < whole; j += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += s[j + lane];
+TANDEM_CLONES double sum(const float* x, std::int64_t n) {
+  double total = 0;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const std::int64_t end = std::min(n, begin + kBlock), whole = end - (end - begin) % kLanes;
+    float lanes[kLanes] = {};
+    for (std::int64_t j = begin; j < whole; j += kLanes) {
+      for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += x[j + lane];
+    }
+    for (std::int64_t j = whole; j < end; ++j) lanes[j - whole] += x[j];
+    for (const float lane : lanes) total += static_cast<double>(lane);
   }
-  float sum = 0;
-  for (std::int64_t j = whole; j < n; ++j) sum += s[j];
-  for (const float lane : lanes) sum += lane;
-  const float scale = 1.0f / sum;
-  for (std::int64_t j = 0; j < n; ++j) s[j] *= scale;
+  return total;
+}
+
+TANDEM_CLONES double exp_sum(float* x, float shift, std::int64_t n) {
+  for (std::int64_t j = 0; j < n; ++j) x[j] = fast_exp(x[j] - shift);
+  return sum(x, n);
+}
+
+TANDEM_CLONES void scale_shift(float* x, float scale, float shift, std::int64_t n) {
+  for (std::int64_t j = 0; j < n; ++j) x[j] = x[j] * scale + shift;
+}
+
+TANDEM_CLONES void softmax(float* s, std::int64_t n) {
+  const double total = exp_sum(s, largest(s, n), n);
+  scale_shift(s, static_cast<float>(1.0 / total), 0.0f, n);
 }
 
 TANDEM_CLONES float dot(const float* x, const float* y, std::int64_t n) {

@@ -32,5 +32,10 @@ void times_matrix(float* out, const float* x, std::int64_t depth, const float* m
                   std::int64_t stride, std::int64_t n);
 
 float dot(const float* x, const float* y, std::int64_t n);
+float largest(const float* x, std::int64_t n);  // n > 0
+// Long sums: by blocks in fp32, the blocks in fp64.
+double sum(const float* x, std::int64_t n);
+double exp_sum(float* x, float shift, std::int64_t n);  // x = exp(x - shift) in place, and its sum
+void scale_shift(float* x, float scale, float shift, std::int64_t n);  // x = x * scale + shift
 
 }  // namespace tandem::rows

@@ -1,10 +1,13 @@
 #include "model/ops/projection_loss.h"
 
+#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "model/ops/cpu_mask.h"
 #include "model/ops/linear.h"
 
 namespace tandem {
@@ -24,41 +27,80 @@ std::int64_t tokens_a_chunk(std::int64_t words, bool on_cpu) {
   return std::clamp<std::int64_t>((on_cpu ? 4 << 20 : 64 << 20) / words, 64, 1 << 16);
 }
 
+// Scores [n, padded vocabulary] of some tokens and the words behind them, int64 [n]. Turns the
+// scores into the gradient of the smoothed sum, p - e / V - (1 - e) at the target, in place.
+struct ChunkTerms {
+  Tensor nll;     // fp64 scalars
+  Tensor spread;  // -log p, mean over the vocabulary
+};
+
+ChunkTerms scores_to_gradient(Tensor& scores, const Tensor& targets, std::int64_t words,
+                              double smoothing) {
+  padding_of(scores, words).fill_(kNever);
+  scores = at::log_softmax(scores, 1);
+  const Tensor index = targets.unsqueeze(1);
+  ChunkTerms terms;
+  terms.nll = -scores.gather(1, index).sum(at::kDouble);
+  terms.spread = -scores.narrow(1, 0, words).mean(1).sum(at::kDouble);
+  scores.exp_().sub_(smoothing / static_cast<double>(words));
+  padding_of(scores, words).zero_();
+  scores.scatter_add_(1, index, at::full(index.sizes(), smoothing - 1.0, scores.options()));
+  return terms;
+}
+
+// The same in three passes over a row, while it is in the cache.
+ChunkTerms scores_to_gradient_cpu(Tensor& scores, const Tensor& targets, std::int64_t words,
+                                  double smoothing) {
+  const std::int64_t tokens = scores.size(0), stride = scores.size(1);
+  Tensor terms = at::empty({2, tokens}, at::kDouble);
+  float* data = scores.mutable_data_ptr<float>();
+  double* nll = terms.mutable_data_ptr<double>();
+  double* spread = nll + tokens;
+  const auto* target = targets.const_data_ptr<std::int64_t>();
+  const auto shift = static_cast<float>(-smoothing / static_cast<double>(words));
+  at::parallel_for(0, tokens, cpu::rows_a_task(words), [&](std::int64_t begin, auto end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      float* row = data + i * stride;
+      const float most = rows::largest(row, words);
+      const double at_target = row[target[i]];
+      const double mean = rows::sum(row, words) / static_cast<double>(words);
+      const double total = rows::exp_sum(row, most, words);
+      const double log_total = static_cast<double>(most) + std::log(total);
+      nll[i] = log_total - at_target;
+      spread[i] = log_total - mean;
+      rows::scale_shift(row, static_cast<float>(1.0 / total), shift, words);
+      row[target[i]] += static_cast<float>(smoothing - 1.0);
+      std::fill(row + words, row + stride, 0.0f);
+    }
+  });
+  return {terms[0].sum(), terms[1].sum()};
+}
+
 struct ChunkedLoss : torch::autograd::Function<ChunkedLoss> {
   static variable_list forward(AutogradContext* context, const Tensor& hidden, const Tensor& weight,
                                const Tensor& targets, const ProjectionSetting& setting,
                                bool with_gradient) {
     const auto exact = hidden.options().dtype(at::kDouble);
-    Tensor sum = at::zeros({}, exact), nll = at::zeros({}, exact);
+    Tensor spread = at::zeros({}, exact), nll = at::zeros({}, exact);
     Tensor hidden_gradient, weight_gradient;
     if (with_gradient) {
       hidden_gradient = at::empty_like(hidden);
       weight_gradient = at::zeros_like(weight);
     }
-    const Tensor matrix = weight.to(setting.compute);
-    const std::int64_t tokens = hidden.size(0), words = setting.vocabulary;
-    const double spread = setting.label_smoothing / static_cast<double>(words);
+    const Tensor matrix = weight.to(setting.compute), words = targets.to(at::kLong);
+    const std::int64_t tokens = hidden.size(0);
     const std::int64_t chunk = tokens_a_chunk(weight.size(0), hidden.is_cpu());
     for (std::int64_t begin = 0; begin < tokens; begin += chunk) {
       const std::int64_t size = std::min(chunk, tokens - begin);
       const Tensor part = hidden.narrow(0, begin, size).to(setting.compute);
-      const Tensor index = targets.narrow(0, begin, size).to(at::kLong).unsqueeze(1);
       Tensor scores = at::linear(part, matrix).to(at::kFloat);
-      padding_of(scores, words).fill_(kNever);
-      Tensor logs = at::log_softmax(scores, 1);
-      const Tensor part_nll = -logs.gather(1, index).sum(at::kDouble);
-      nll += part_nll;
-      sum += part_nll * (1.0 - setting.label_smoothing);
-      if (spread > 0) sum -= spread * logs.narrow(1, 0, words).sum(1).sum(at::kDouble);
+      const auto to_gradient = scores.is_cpu() ? scores_to_gradient_cpu : scores_to_gradient;
+      const ChunkTerms terms = to_gradient(scores, words.narrow(0, begin, size), setting.vocabulary,
+                                           setting.label_smoothing);
+      nll += terms.nll;
+      spread += terms.spread;
       if (!with_gradient) continue;
-
-      // d loss / d score = p - spread - (1 - e) at the target
-      Tensor gradient = logs.exp_();
-      if (spread > 0) gradient.sub_(spread);
-      padding_of(gradient, words).zero_();
-      gradient.scatter_add_(1, index,
-                            at::full({size, 1}, setting.label_smoothing - 1.0, gradient.options()));
-      gradient = gradient.to(setting.compute);
+      const Tensor gradient = scores.to(setting.compute);
       hidden_gradient.narrow(0, begin, size).copy_(at::mm(gradient, matrix));
       if (setting.compute == at::kFloat) {
         weight_gradient.addmm_(gradient.t(), part);
@@ -68,7 +110,8 @@ struct ChunkedLoss : torch::autograd::Function<ChunkedLoss> {
     }
     context->save_for_backward({hidden_gradient, weight_gradient});
     context->mark_non_differentiable({nll});
-    return {sum, nll};
+    const double smoothing = setting.label_smoothing;
+    return {nll * (1 - smoothing) + spread * smoothing, nll};
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
