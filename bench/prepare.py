@@ -35,10 +35,11 @@ def beside_spm_encode(folder, pairs, repeats):
         "tandem 2 threads": with_vocab + ["--threads", "2"],
     }, repeats, before=lambda: shutil.rmtree(data, ignore_errors=True))
     characters = sum(len(path.read_text(encoding="utf-8")) for path in (src, tgt))
-    times = {name: peers.seconds(r) for name, r in runs.items()}
+    times = {name: peers.summary(r) for name, r in runs.items()}
     one, two, peer = (times[n]["median"] for n in ("tandem 1 thread", "tandem 2 threads", "spm_encode"))
+    cpu = {name: peers.summary(r, "processor_seconds")["median"] for name, r in runs.items()}
     return {"benchmark": "prepare", "pairs": pairs, "characters": characters, "repeats": repeats,
-            "seconds": times, "ratio_1_thread": peer / one, "ratio_2_threads_to_1": one / two,
+            "seconds": times, "processor_ratio_1_thread": cpu["spm_encode"] / cpu["tandem 1 thread"], "ratio_1_thread": peer / one, "ratio_2_threads_to_1": one / two,
             "ratio_2_threads": peer / two}
 
 
@@ -85,7 +86,8 @@ def main():
             print(f"  {name:18} {t['median']:7.2f} s  ({t['min']:.2f} to {t['max']:.2f})  "
                   f"{result['characters'] / t['median'] / 1e6:7.2f} M characters/s")
         print(f"  1 thread {result['ratio_1_thread']:.2f}x spm_encode, 2 threads "
-              f"{result['ratio_2_threads_to_1']:.2f}x 1 thread, {result['ratio_2_threads']:.2f}x spm_encode")
+              f"{result['ratio_2_threads_to_1']:.2f}x 1 thread, {result['ratio_2_threads']:.2f}x spm_encode; "
+              f"by processor time 1 thread {result['processor_ratio_1_thread']:.2f}x spm_encode")
 
 
 if __name__ == "__main__":

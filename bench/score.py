@@ -1,7 +1,8 @@
 """tandem score beside sacreBLEU (one process): BLEU and chrF2 of the same 50,000 lines.
 
 Both programs start, read the files and print their scores; they run alternately, so that a busy machine
-disturbs both. Usage: bench/score.py [--json] [--lines N] [--repeats N]
+disturbs both. Processor time is shown beside elapsed time, because only it is fair when other work shares the
+cores. Usage: bench/score.py [--json] [--lines N] [--repeats N]
 """
 
 import argparse
@@ -10,14 +11,10 @@ import os
 import pathlib
 import random
 import re
-import statistics
-import subprocess
 import sys
 import tempfile
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-TANDEM = os.environ.get("TANDEM", str(ROOT / "build/release/tandem"))
+import peers
 
 
 def make_texts(folder, lines):
@@ -39,13 +36,6 @@ def make_texts(folder, lines):
     return folder / "hyp", folder / "ref"
 
 
-def timed(command):
-    start = time.perf_counter()
-    done = subprocess.run(command, check=True, capture_output=True, text=True,
-                          env={**os.environ, "NO_COLOR": "1"})
-    return time.perf_counter() - start, done.stdout
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
@@ -58,36 +48,33 @@ def main():
         commands = {
             "sacrebleu": [sys.executable, "-m", "sacrebleu", str(ref), "-i", str(hyp),
                           "-m", "bleu", "chrf", "-f", "text", "-w", "6"],
-            "tandem": [TANDEM, "score", str(hyp), str(ref), "--width", "6"],
-            "tandem_1_thread": [TANDEM, "score", str(hyp), str(ref), "--width", "6", "--threads", "1"],
+            "tandem": [peers.TANDEM, "score", str(hyp), str(ref), "--width", "6"],
+            "tandem_1_thread": [peers.TANDEM, "score", str(hyp), str(ref), "--width", "6", "--threads", "1"],
         }
-        seconds = {name: [] for name in commands}
-        texts = set()
-        for _ in range(args.repeats):
-            for name, command in commands.items():
-                taken, text = timed(command)
-                seconds[name].append(taken)
-                texts.add(text)
+        runs = peers.alternate(commands, args.repeats)
+    texts = {one["output"] for several in runs.values() for one in several}
     if len(texts) != 1:
         sys.exit("score: the programs disagree:\n" + "\n".join(texts))
 
-    medians = {name: statistics.median(values) for name, values in seconds.items()}
+    elapsed = {name: peers.summary(several) for name, several in runs.items()}
+    cpu = {name: peers.summary(several, "processor_seconds") for name, several in runs.items()}
     result = {
         "benchmark": "score", "lines": args.lines, "repeats": args.repeats, "cores": os.cpu_count(),
         "scores": [float(x) for x in re.findall(r" = (\d+\.\d{6})\b", texts.pop())],
-        "seconds": {name: {"median": medians[name], "min": min(values), "max": max(values)}
-                    for name, values in seconds.items()},
-        "speedup": medians["sacrebleu"] / medians["tandem"],
-        "speedup_1_thread": medians["sacrebleu"] / medians["tandem_1_thread"],
+        "seconds": elapsed, "cpu_seconds": cpu,
+        "speedup": {name: elapsed["sacrebleu"]["median"] / elapsed[name]["median"] for name in commands},
+        "cpu_speedup": {name: cpu["sacrebleu"]["median"] / cpu[name]["median"] for name in commands},
     }
     if args.json:
         print(json.dumps(result))
         return
-    print(f"BLEU and chrF2 of {args.lines} lines, median of {args.repeats} alternating runs, "
+    print(f"BLEU and chrF2 of {args.lines} lines, medians of {args.repeats} alternating runs (least to most), "
           f"{result['cores']} cores; equal scores: {result['scores']}")
-    for name, values in seconds.items():
-        print(f"  {name:16} {medians[name]:8.3f} s   ({min(values):.3f} to {max(values):.3f})   "
-              f"{medians['sacrebleu'] / medians[name]:6.1f}x")
+    for name in commands:
+        e, c = elapsed[name], cpu[name]
+        print(f"  {name:16} elapsed {e['median']:8.3f} s ({e['min']:.3f} to {e['max']:.3f}) "
+              f"{result['speedup'][name]:6.1f}x   processor {c['median']:8.3f} s "
+              f"({c['min']:.3f} to {c['max']:.3f}) {result['cpu_speedup'][name]:6.1f}x")
 
 
 if __name__ == "__main__":

@@ -1,3 +1,11 @@
+add_library(tandem_warnings INTERFACE)
+target_compile_options(tandem_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wnon-virtual-dtor
+                                                 -Wold-style-cast -Werror)
+if(TANDEM_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
 # The precompiled header of all TORCH folders: made once, half a minute on one core.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/torch_header.cpp CONTENT "")
 add_library(tandem_torch_header STATIC ${CMAKE_BINARY_DIR}/torch_header.cpp)
@@ -18,11 +26,6 @@ function(tandem_folder name)
   list(TRANSFORM FOLDER_USES PREPEND tandem_)
   if(FOLDER_TORCH)
     list(APPEND FOLDER_LIBRARIES tandem_torch)
-  endif()
-  if(NOT sources)  # a folder that nothing was written for yet
-    add_library(tandem_${name} INTERFACE)
-    target_link_libraries(tandem_${name} INTERFACE ${FOLDER_USES} ${FOLDER_LIBRARIES})
-    return()
   endif()
   add_library(tandem_${name} STATIC ${sources})
   target_include_directories(tandem_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
 
 #include "base/format.h"
 
@@ -41,7 +43,9 @@ void Progress::at(double done) {
 void Progress::draw(double done, Clock::time_point now) {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = done / seconds;
-  std::string line = format("{}: {:.0f} {}, {:.0f} {}/s", what_, done, unit_, rate, unit_);
+  std::string line = unit_.empty()
+                         ? format("{}: {}", what_, duration_text(seconds))
+                         : format("{}: {:.0f} {}, {:.0f} {}/s", what_, done, unit_, rate, unit_);
   if (total_ > 0) {
     const double share = std::clamp(done / total_, 0.0, 1.0);
     line = format("{}: {:3.0f} % of {:.0f} {}, {:.0f} {}/s, {} left", what_, share * 100, total_,
@@ -55,5 +59,16 @@ void Progress::draw(double done, Clock::time_point now) {
   std::fputs(text.c_str(), stderr);
   drawn_ = true;
 }
+
+Waiting::Waiting(std::string what)
+    : ticker_([what = std::move(what)](const std::stop_token& stop) {
+        Progress progress(what, 0, "");
+        std::mutex mutex;
+        std::condition_variable_any stopped;
+        std::unique_lock lock(mutex);
+        while (!stopped.wait_for(lock, stop, 200ms, [&] { return stop.stop_requested(); })) {
+          progress.at(0);
+        }
+      }) {}
 
 }  // namespace tandem

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
 
 namespace tandem {
 
 class Progress {
  public:
-  // total may be 0 when it is not known; unit is shown behind the count ("pairs", "MB").
+  // total may be 0 when it is not known; unit is shown behind the count ("pairs", "MB"); without a
+  // unit only the time is shown.
   Progress(std::string what, double total, std::string unit);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -26,6 +28,15 @@ class Progress {
   bool terminal_;
   bool drawn_ = false;
   Clock::time_point start_, next_draw_;
+};
+
+// For a job that cannot say how far it is: shows how long it has been going on.
+class Waiting {
+ public:
+  explicit Waiting(std::string what);
+
+ private:
+  std::jthread ticker_;
 };
 
 // "45 s", "12 min", "3 h 20 min"

@@ -100,4 +100,15 @@ TEST(Progress, DurationsReadWell) {
   EXPECT_EQ(duration_text(1e300), duration_text(1e9));
 }
 
+TEST(Waiting, SaysWhatGoesOnAndForHowLongAndEndsAtOnce) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string seen = on_pipe([] {
+    const Waiting shown("counting");
+    std::this_thread::sleep_for(2500ms);
+  });
+  EXPECT_EQ(seen, "counting: 2 s\n");
+  EXPECT_EQ(on_pipe([] { const Waiting shown("counting"); }), "");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+}
+
 }  // namespace tandem

@@ -6,43 +6,51 @@
 namespace tandem {
 namespace {
 
-// Bytes of the sequence at the start of text, 0 when it is malformed (Unicode standard, table 3-7).
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return follows(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const unsigned low = first == 0xE0 ? 0xA0 : 0x80;   // overlong below
-    const unsigned high = first == 0xED ? 0x9F : 0xBF;  // surrogates above
-    return byte(1) >= low && byte(1) <= high && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const unsigned low = first == 0xF0 ? 0x90 : 0x80;
-    const unsigned high = first == 0xF4 ? 0x8F : 0xBF;
-    return byte(1) >= low && byte(1) <= high && follows(2) && follows(3) ? 4 : 0;
-  }
-  return 0;
+struct LeadByte {
+  std::size_t tail_bytes;
+  char32_t bits;   // of the code point that the lead byte itself holds
+  char32_t least;  // a smaller code point would have had a shorter form
+};
+
+LeadByte read_lead(unsigned char byte) {
+  if (byte >= 0xC2 && byte <= 0xDF) return {1, byte & 0x1Fu, 0x80};
+  if (byte >= 0xE0 && byte <= 0xEF) return {2, byte & 0x0Fu, 0x800};
+  if (byte >= 0xF0 && byte <= 0xF4) return {3, byte & 0x07u, 0x10000};
+  return {0, 0, 0};
 }
 
 }  // namespace
 
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto first = static_cast<unsigned char>(text[at++]);
+  if (first < 0x80) return first;
+  const char32_t ill_formed = kIllFormed + first;
+  const LeadByte lead = read_lead(first);
+  if (lead.tail_bytes == 0 || text.size() - at < lead.tail_bytes) return ill_formed;
+  char32_t point = lead.bits;
+  for (std::size_t i = 0; i < lead.tail_bytes; ++i) {
+    const auto byte = static_cast<unsigned char>(text[at + i]);
+    if ((byte & 0xC0) != 0x80) return ill_formed;
+    point = (point << 6) | (byte & 0x3Fu);
+  }
+  const bool surrogate = point >= 0xD800 && point <= 0xDFFF;
+  if (point < lead.least || surrogate || point > 0x10FFFF) return ill_formed;
+  at += lead.tail_bytes;
+  return point;
+}
+
 bool is_valid_utf8(std::string_view text) {
-  while (!text.empty()) {
-    if (text.size() >= 8) {  // most text is ASCII: eight bytes at a time
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, text.data(), 8);
-      if ((eight & 0x8080808080808080u) == 0) {
-        text.remove_prefix(8);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::uint64_t block = 0;
+    if (text.size() - at >= sizeof block) {  // eight ASCII bytes at a time
+      std::memcpy(&block, text.data() + at, sizeof block);
+      if ((block & 0x8080808080808080u) == 0) {
+        at += sizeof block;
         continue;
       }
     }
-    const std::size_t length = sequence_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
+    if (next_code_point(text, at) >= kIllFormed) return false;
   }
   return true;
 }

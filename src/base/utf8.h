@@ -1,9 +1,16 @@
-// utf8: is a line text at all?
+// utf8: text by code points, and whether it is text at all.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace tandem {
+
+// A byte that is not part of well-formed UTF-8 reads as kIllFormed + byte, which is no code point.
+inline constexpr char32_t kIllFormed = 0x110000;
+
+// The code point at `at`, which is moved behind it. Needs at < text.size(); any bytes are allowed.
+char32_t next_code_point(std::string_view text, std::size_t& at);
 
 // True for well-formed UTF-8: no cut, overlong or surrogate sequence, nothing above U+10FFFF.
 bool is_valid_utf8(std::string_view text);

@@ -1,8 +1,10 @@
 #include "base/utf8.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace tandem {
 namespace {
@@ -64,6 +66,30 @@ TEST(Utf8, ASequenceCutAtTheEndIsRefused) {
   EXPECT_TRUE(is_valid_utf8(""));
   EXPECT_FALSE(is_valid_utf8(text.substr(0, text.size() - 1)));
   EXPECT_FALSE(is_valid_utf8(text.substr(0, text.size() - 3)));
+}
+
+TEST(Utf8, ReadsTheShortestAndLongestOfEachLength) {
+  const std::string_view text = "\x7F\u0080\u07FF\u0800\uFFFF\U00010000\U0010FFFF";
+  std::vector<char32_t> points;
+  for (std::size_t at = 0; at < text.size();) points.push_back(next_code_point(text, at));
+  EXPECT_THAT(points, testing::ElementsAre(0x7F, 0x80, 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF));
+}
+
+TEST(Utf8, RefusesWhatPythonRefuses) {
+  for (const std::string_view bad :
+       {"\xFF", "\x80", "\xC3", "a\xE2\x80", "\xED\xA0\x80", "\xC0\xAF", "\xE0\x80\xAF",
+        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "eight ASCII bytes, then \xC3("}) {
+    EXPECT_FALSE(is_valid_utf8(bad)) << bad;
+  }
+  EXPECT_TRUE(is_valid_utf8("Straße, 日本語 and \U0001F600: eight ASCII bytes at a time"));
+  EXPECT_TRUE(is_valid_utf8(std::string_view("\0", 1)));
+}
+
+TEST(Utf8, AnIllFormedByteIsReadAloneAndIsNoCodePoint) {
+  const std::string_view text = "\xE2\x82z";
+  std::size_t at = 0;
+  EXPECT_EQ(next_code_point(text, at), kIllFormed + 0xE2);
+  EXPECT_EQ(at, 1u);
 }
 
 }  // namespace

@@ -3,12 +3,13 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/text_file.h"
-#include "translate/utf8.h"
+#include "base/utf8.h"
+#include "translate/python_text.h"
 
 namespace tandem {
 
 std::vector<std::string> read_sentences(const std::string& path) {
-  constexpr std::size_t kMaxLineBytes = std::size_t{1} << 28;  // tables of a line fit in memory
+  constexpr std::size_t kMaxLineBytes = 16 << 20;  // a line of that length takes 1 GB of tables
   LineReader reader(path, kMaxLineBytes);
   std::vector<std::string> lines;
   std::string_view line;

@@ -186,8 +186,8 @@ PartCard encode_part(const PairFiles& files, std::uint64_t lines, const std::str
   card.tgt.text_bytes = reader.tgt_text_bytes();
   card.fingerprint = writer.finish();
   if (card.pairs == 0) {
-    throw UserError(format("no pair of {} and {} was usable: {}", card.src.file, card.tgt.file,
-                           "all were left out"));
+    throw UserError(format("no pair of {} and {} can be used: all {} were left out", card.src.file,
+                           card.tgt.file, lines));
   }
   return card;
 }
@@ -203,8 +203,7 @@ std::shared_ptr<const Vocab> make_vocab(const PrepareRequest& request, std::uint
     return vocab;
   }
   VocabSample sample(request, pairs, stop);
-  const Progress progress(format("training a vocabulary of {} pieces", request.training.size), 0,
-                          "s");
+  const Waiting shown(format("training a vocabulary of {} pieces", request.training.size));
   auto vocab = Vocab::from_bytes(
       train_vocab(request.training, [&](std::string& line) { return sample.next(line); }),
       "the trained vocabulary");
@@ -225,8 +224,12 @@ void write_file(const fs::path& folder, const std::string& name, std::string_vie
 DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop) {
   if (request.replace && fs::exists(request.out))
     read_card(request.out);  // only a dataset is replaced
-  const std::uint64_t train_lines = count_pairs(request.train);
-  const std::uint64_t valid_lines = count_pairs(request.valid);
+  std::uint64_t train_lines = 0, valid_lines = 0;
+  {
+    const Waiting shown("counting lines");
+    train_lines = count_pairs(request.train);
+    valid_lines = count_pairs(request.valid);
+  }
   StagedDirectory staged(request.out, request.replace);
   const fs::path& folder = staged.path();
 

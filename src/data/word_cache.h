@@ -18,7 +18,7 @@ namespace tandem {
 // One object a thread.
 class WordCacheEncoder {
  public:
-  explicit WordCacheEncoder(const Vocab& vocab, std::size_t max_words = 1 << 18);
+  explicit WordCacheEncoder(const Vocab& vocab, std::size_t max_words = 1 << 19);
   void encode(std::string_view line, std::vector<std::int32_t>& ids);
 
  private:

@@ -30,7 +30,7 @@ TEST_P(WordCacheOfType, EncodesAsTheVocabularyDoes) {
   const auto vocab = test_vocab(GetParam());
   EXPECT_EQ(vocab->words_are_independent(), std::string(GetParam()) == "bpe");
   // A cache of 50 words overflows again and again.
-  for (const std::size_t max_words : {std::size_t{50}, std::size_t{1} << 18}) {
+  for (const std::size_t max_words : {std::size_t{50}, std::size_t{1} << 19}) {
     WordCacheEncoder encoder(*vocab, max_words);
     std::vector<std::int32_t> expected, actual;
     for (std::uint64_t i = 0; i < 20000; ++i) {

@@ -32,13 +32,12 @@ std::string hash_of_values(const SafetensorsFile& file) {
   return hash_text(hasher.value());
 }
 
-const std::string& stated_hash(const SafetensorsFile& file, const fs::path& path,
-                               const std::string& key) {
+const std::string& stated_hash(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata().find(key);
   if (found == file.metadata().end()) {
     throw UserError(
         format("{}: it does not state its {}; only models that tandem wrote can be used",
-               path.string(), key));
+               file.path().string(), key));
   }
   return found->second;
 }
@@ -57,29 +56,28 @@ void write_model_folder(const fs::path& folder, const RunConfig& config, const F
 }
 
 ModelFolder load_model_folder(const fs::path& folder, at::Device device, at::ScalarType compute) {
-  const fs::path config_path = folder / kModelConfig, weights_path = folder / kModelWeights;
+  const fs::path config_path = folder / kModelConfig;
   ModelFolder loaded;
   loaded.config = load_config({&config_path, 1}, {});
   loaded.vocab = Vocab::load(folder / kModelVocab);
 
-  const SafetensorsFile file(weights_path);
+  const SafetensorsFile file(folder / kModelWeights);
   const std::string vocab_hash = hash_text(loaded.vocab->hash());
-  if (const auto& needed = stated_hash(file, weights_path, kVocabHash); needed != vocab_hash) {
+  if (const auto& needed = stated_hash(file, kVocabHash); needed != vocab_hash) {
     throw UserError(
         format("{}: the model was trained with the vocabulary {}, but {} is {}; put "
                "the model's own vocabulary there",
-               weights_path.string(), needed, kModelVocab, vocab_hash));
+               file.path().string(), needed, kModelVocab, vocab_hash));
   }
-  if (const auto& stated = stated_hash(file, weights_path, kValuesHash);
-      stated != hash_of_values(file)) {
+  if (const auto& stated = stated_hash(file, kValuesHash); stated != hash_of_values(file)) {
     throw UserError(
         format("{}: damaged (the weights have the hash {} instead of {}); take "
                "another copy",
-               weights_path.string(), hash_of_values(file), stated));
+               file.path().string(), hash_of_values(file), stated));
   }
   loaded.model =
       std::make_unique<Transformer>(loaded.config.model, loaded.vocab->size(), device, compute);
-  read_flat(file, weights_path, loaded.model->params(), loaded.model->params().values());
+  read_flat(file, loaded.model->params(), loaded.model->params().values());
   loaded.metadata = file.metadata();
   return loaded;
 }

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "translate/python_text.h"
 #include "translate/sacrebleu_version.h"
 #include "translate/unicode.h"
-#include "translate/utf8.h"
 
 namespace tandem {
 namespace {

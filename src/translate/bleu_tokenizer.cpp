@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "translate/unicode.h"
-#include "translate/utf8.h"
 
 namespace tandem {
 namespace {
@@ -42,8 +42,8 @@ constexpr bool is_stop(char c) {
   return c == '.' || c == ',';
 }
 
-// [\{-\~\[-\`\!-\&\(-\+\:-\@\/]: ASCII punctuation but ' , - . (which the expression has a blank
-// in, too; more blanks around a blank change nothing).
+// ASCII punctuation but ' , - and the full stop. sacreBLEU's expression has the blank as well, but
+// more blanks around a blank change nothing.
 constexpr std::array<bool, 256> make_isolated() {
   std::array<bool, 256> isolated{};
   for (const std::string_view range : {"{~", "[`", "!&", "(+", ":@", "//"}) {

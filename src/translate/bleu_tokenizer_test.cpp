@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "translate/utf8.h"
+#include "translate/python_text.h"
 
 namespace tandem {
 

@@ -2,9 +2,10 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
+#include "translate/python_text.h"
 #include "translate/sacrebleu_version.h"
 #include "translate/unicode.h"
-#include "translate/utf8.h"
 
 namespace tandem {
 

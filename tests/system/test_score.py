@@ -72,9 +72,9 @@ def write(path, lines, end="\n"):
 
 
 def write_corpus(folder, texts):
-    """Paths of the texts, and the lines as sacreBLEU's program reads them."""
+    """Paths of the texts, and the lines as sacreBLEU's program reads them (but for a byte order mark)."""
     paths = [write(folder / f"text{i}", text) for i, text in enumerate(texts)]
-    return paths, [[line.rstrip() for line in open(p, encoding="utf-8", newline="\n")] for p in paths]
+    return paths, [[line.rstrip() for line in open(p, encoding="utf-8-sig", newline="\n")] for p in paths]
 
 
 def assert_equals_sacrebleu(tandem, paths, texts, tokenize, lowercase):
@@ -106,7 +106,8 @@ def assert_equals_sacrebleu(tandem, paths, texts, tokenize, lowercase):
 
 def sacrebleu_text(hyp, refs, *options):
     """What sacreBLEU's own program prints."""
-    command = [sys.executable, "-m", "sacrebleu", *map(str, refs), "-i", str(hyp), "-f", "text", *options]
+    command = [sys.executable, "-m", "sacrebleu", *map(str, refs), "-i", str(hyp), "-f", "text", "-e", "utf-8-sig",
+               *options]
     environment = {**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
