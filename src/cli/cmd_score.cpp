@@ -7,11 +7,9 @@
 #include "base/format.h"
 #include "base/json.h"
 #include "base/progress.h"
-#include "base/text_file.h"
-#include "base/utf8.h"
+#include "cli/sentences_file.h"
 #include "cli/verbs.h"
 #include "translate/corpus_score.h"
-#include "translate/python_text.h"
 
 namespace tandem {
 namespace {
@@ -25,37 +23,15 @@ struct Options {
   std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 
-// Lines without the white space at their ends, which sacreBLEU removes when it reads them. Only in
-// one thing do we read otherwise: a byte order mark is no text here, but a character to sacreBLEU.
-std::vector<std::string> read_lines(const std::string& path) {
-  constexpr std::size_t kMaxLineBytes = 16 << 20;  // a line of that length takes 1 GB of tables
-  LineReader reader(path, kMaxLineBytes);
-  std::vector<std::string> lines;
-  std::string_view line;
-  while (reader.next(line)) {
-    if (reader.was_cut()) {
-      throw UserError(format("{}:{} is longer than {} MB; is this a text with one sentence a line?",
-                             path, reader.line_number(), kMaxLineBytes >> 20));
-    }
-    if (!is_valid_utf8(line)) {
-      throw UserError(
-          format("{}:{} is not valid UTF-8; convert the file (iconv -t UTF-8) or repair the line",
-                 path, reader.line_number()));
-    }
-    lines.emplace_back(strip_right(line));
-  }
-  return lines;
-}
-
 struct Texts {
   std::vector<std::string> hyps;
   std::vector<std::vector<std::string>> refs;
 };
 
 Texts read_texts(const Options& options) {
-  Texts texts{read_lines(options.hyp), {}};
+  Texts texts{read_sentences(options.hyp), {}};
   for (const std::string& path : options.refs) {
-    texts.refs.push_back(read_lines(path));
+    texts.refs.push_back(read_sentences(path));
     const std::size_t lines = texts.refs.back().size();
     if (lines == texts.hyps.size()) continue;
     throw UserError(

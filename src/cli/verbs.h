@@ -8,10 +8,12 @@ namespace tandem {
 void add_config(CommandLine& line);
 void add_decode(CommandLine& line);
 void add_encode(CommandLine& line);
+void add_evaluate(CommandLine& line);
 void add_get(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_prepare(CommandLine& line);
 void add_quickstart(CommandLine& line);
 void add_score(CommandLine& line);
+void add_translate(CommandLine& line);
 
 }  // namespace tandem

@@ -1,0 +1,28 @@
+// translate_options: the options that translate and evaluate share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "cli/args.h"
+#include "translate/translation_model.h"
+
+namespace tandem {
+
+struct TranslateOptions {
+  std::string model, device = "auto";
+  std::int64_t beam = 0, batch_tokens = TranslateSettings{}.batch_tokens;
+  double alpha = -1;
+  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+};
+
+void add_translate_options(Verb& verb, TranslateOptions& options);
+
+TranslationModel open_model(const TranslateOptions& options);
+
+// What the model was evaluated with in training, and what the options say otherwise.
+TranslateSettings settings_of(const TranslationModel& model, const TranslateOptions& options);
+
+}  // namespace tandem

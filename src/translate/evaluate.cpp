@@ -1,0 +1,75 @@
+#include "translate/evaluate.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/batch.h"
+#include "data/corpus.h"
+#include "data/vocab.h"
+#include "model/transformer.h"
+#include "translate/batch_workers.h"
+
+namespace tandem {
+
+std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_length,
+                                        std::size_t most) {
+  std::vector<std::uint32_t> fitting;
+  for (std::size_t pair = 0; pair < lengths.size(); ++pair) {
+    if (std::max(lengths.src(pair), lengths.tgt(pair)) + 1 <= max_length) {
+      fitting.push_back(static_cast<std::uint32_t>(pair));
+    }
+  }
+  std::vector<std::uint32_t> chosen;
+  for (const std::size_t place : sample_lines(fitting.size(), most)) {
+    chosen.push_back(fitting[place]);
+  }
+  return chosen;
+}
+
+LossSum loss_of_pairs(const Transformer& model, const Corpus& corpus,
+                      std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
+                      std::size_t threads) {
+  const auto batches = split_by_tokens(measure_sentences(corpus.lengths(), pairs), batch_tokens);
+  std::vector<LossSum> sums(batches.size());
+  LossSum total;
+  for_each_batch(
+      batches.size(), threads, model.params().device(),
+      [&](std::size_t i) {
+        const LossTerms loss = model.loss(pack(corpus, batches[i]), {});
+        sums[i] = {loss.nll.item<double>(), loss.tokens};
+      },
+      [&](std::size_t i) {
+        total.nll += sums[i].nll;
+        total.tokens += sums[i].tokens;
+      });
+  return total;
+}
+
+EvalScores evaluate_translations(const Transformer& model, const Vocab& vocab,
+                                 std::span<const std::string> sources,
+                                 const std::vector<std::string>& references,
+                                 const TranslateSettings& settings, bool lowercase) {
+  check(sources.size() == references.size(), "one reference a source");
+  EvalScores scores;
+  scores.hypotheses = best_texts(translate_lines(model, vocab, sources, settings));
+
+  ScoreOptions wanted;
+  wanted.bleu = BleuOptions{BleuTokenizer::v13a, lowercase, false};
+  wanted.chrf = ChrfOptions{lowercase};
+  wanted.threads = settings.threads;
+  const CorpusStats stats = count_corpus(scores.hypotheses, {&references, 1}, wanted);
+  scores.bleu = bleu_score(stats.bleu, false);
+  scores.chrf = chrf_score(stats.chrf);
+  scores.bleu_signature = bleu_signature(*wanted.bleu, 1);
+  scores.chrf_signature = chrf_signature(*wanted.chrf, 1);
+  return scores;
+}
+
+std::vector<std::size_t> sample_lines(std::size_t lines, std::size_t samples) {
+  const std::size_t count = std::min(lines, samples);
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(lines * i / count);
+  return chosen;
+}
+
+}  // namespace tandem

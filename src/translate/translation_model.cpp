@@ -1,0 +1,43 @@
+#include "translate/translation_model.h"
+
+#include "base/error.h"
+#include "base/format.h"
+#include "model/model_folder.h"
+#include "model/model_path.h"
+
+namespace tandem {
+namespace {
+
+at::Device device_of(DeviceChoice choice) {
+  const bool has_cuda = at::hasCUDA();
+  if (choice == DeviceChoice::cuda && !has_cuda) {
+    throw UserError("there is no CUDA device here; use --device cpu or auto");
+  }
+  return choice == DeviceChoice::cpu || !has_cuda ? at::Device(at::kCPU) : at::Device(at::kCUDA, 0);
+}
+
+}  // namespace
+
+TranslateSettings TranslationModel::settings() const {
+  TranslateSettings settings;
+  settings.search.beam = config.eval.beam;
+  settings.search.alpha = config.eval.alpha;
+  settings.search.extra_steps = config.eval.extra_decode_steps;
+  settings.max_length = config.data.max_length;
+  return settings;
+}
+
+TranslationModel open_translation_model(const fs::path& path, DeviceChoice device) {
+  const fs::path folder = find_model_folder(path);
+  ModelFolder loaded = load_model_folder(folder, device_of(device));
+  const SpecialIds& special = loaded.vocab->special_ids();
+  if (special.bos < 0 || special.eos < 0) {
+    throw UserError(
+        format("{}: the vocabulary has no marks for begin and end of a sentence; "
+               "train with one that has",
+               (folder / kModelVocab).string()));
+  }
+  return {folder, std::move(loaded.model), std::move(loaded.vocab), std::move(loaded.config)};
+}
+
+}  // namespace tandem

@@ -1,0 +1,25 @@
+// translation_model: a model folder opened for translating. Torch does not show.
+#pragma once
+
+#include <memory>
+
+#include "base/files.h"
+#include "config/run_config.h"
+#include "translate/translate_lines.h"
+
+namespace tandem {
+
+struct TranslationModel {
+  fs::path folder;
+  std::shared_ptr<const Transformer> model;
+  std::shared_ptr<const Vocab> vocab;
+  RunConfig config;  // what it was trained with
+
+  // As the model was evaluated in training.
+  TranslateSettings settings() const;
+};
+
+// path: a model folder or a run's directory (find_model_folder()).
+TranslationModel open_translation_model(const fs::path& path, DeviceChoice device);
+
+}  // namespace tandem
