@@ -26,6 +26,8 @@ ExitCode run(int argc, const char* const* argv) {
   add_inspect(line);
   add_encode(line);
   add_decode(line);
+  add_train(line);
+  add_average(line);
   add_score(line);
   add_config(line);
   const ExitCode code = line.run(argc, argv);

@@ -5,6 +5,7 @@
 
 namespace tandem {
 
+void add_average(CommandLine& line);
 void add_config(CommandLine& line);
 void add_decode(CommandLine& line);
 void add_encode(CommandLine& line);
@@ -12,5 +13,6 @@ void add_get(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_prepare(CommandLine& line);
 void add_score(CommandLine& line);
+void add_train(CommandLine& line);
 
 }  // namespace tandem
