@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "config/dump.h"
 #include "config/load.h"
+#include "model/layout.h"
 #include "observe/console.h"
 #include "observe/journal.h"
 #include "train/mean_loss.h"
@@ -82,6 +83,31 @@ TrainSetting train_setting(const RunConfig& config, Json settings) {
   setting.max_tokens_per_micro = config.batch.max_tokens_per_micro;
   setting.settings = std::move(settings);
   return setting;
+}
+
+// What is trained. Lives in one place: Adam refers to the parameters.
+struct Learner {
+  Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device)
+      : model(config.model, vocabulary, device, compute_type(config.precision)),
+        adam(model.params(), config.optim) {}
+  Transformer model;
+  Adam adam;
+};
+
+std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t vocabulary,
+                                      at::Device device) {
+  std::unique_ptr<Learner> learner;
+  guard_memory(
+      [&] {
+        const auto count = parameter_count(model_layout(config.model, vocabulary));
+        return format(
+            "out of memory: a model of {} parameters needs about {}; make the model "
+            "smaller or use a larger machine",
+            count,
+            size_text(static_cast<double>(memory_estimate_bytes(config, count, vocabulary))));
+      },
+      [&] { learner = std::make_unique<Learner>(config, vocabulary, device); });
+  return learner;
 }
 
 // Sets weights and optimizer to the checkpoint, after checking that it belongs to these settings.
@@ -161,8 +187,9 @@ ExitCode train(const Options& options) {
   at::set_num_threads(static_cast<int>(config.threads.value_or(cores)));
   const at::Device device = device_of(config.device);
   const Json settings = settings_of(config, data);
-  Transformer model(config.model, data.vocab->size(), device, compute_type(config.precision));
-  Adam adam(model.params(), config.optim);
+  const auto learner = make_learner(config, data.vocab->size(), device);
+  Transformer& model = learner->model;
+  Adam& adam = learner->adam;
   Start start = start_at(point, config, settings, model, adam);
   const std::int64_t first_step = start.state.step;
 

@@ -22,7 +22,7 @@ void copy_to(Tensor& copy, const Tensor& from) {
   copy.copy_(from.detach());
 }
 
-void remove(const fs::path& folder) {
+void delete_folder(const fs::path& folder) {
   std::error_code failed;
   fs::remove_all(folder, failed);
   if (failed) throw EnvError(format("cannot delete {}: {}", folder.string(), failed.message()));
@@ -124,13 +124,13 @@ void CheckpointStore::delete_old(const TrainState& state) const {
   std::vector<std::int64_t> steps;
   for (const auto& [step, folder] : checkpoints) steps.push_back(step);
   for (const std::int64_t step : steps_to_delete(steps, static_cast<std::size_t>(config_.keep))) {
-    remove(checkpoints.at(step));
+    delete_folder(checkpoints.at(step));
   }
   for (const auto& [folder, model] : run_.list_best()) {
     const bool kept = std::ranges::any_of(state.best, [&](const BestModel& best) {
       return folder.filename().string() == best_name(best);
     });
-    if (!kept) remove(folder);
+    if (!kept) delete_folder(folder);
   }
 }
 
