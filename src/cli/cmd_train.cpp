@@ -13,11 +13,11 @@
 #include "config/dump.h"
 #include "config/load.h"
 #include "model/layout.h"
+#include "model/model_folder.h"
 #include "observe/console.h"
 #include "observe/journal.h"
 #include "train/mean_loss.h"
 #include "train/memory_guard.h"
-#include "train/model_output.h"
 #include "train/resume.h"
 #include "train/retention.h"
 #include "train/trainer.h"
@@ -70,6 +70,14 @@ Evaluate evaluation_of(const RunConfig& config, const Dataset& data) {
     result.train_loss = mean_loss(model, data.train, train, at_once);
     return result;
   };
+}
+
+LoaderSetting loader_setting(const RunConfig& config) {
+  LoaderSetting setting;
+  setting.seed = static_cast<std::uint64_t>(config.seed);
+  setting.batch = batch_setting(config);
+  setting.cut.max_tokens_per_micro = config.batch.max_tokens_per_micro;
+  return setting;
 }
 
 TrainSetting train_setting(const RunConfig& config, Json settings) {
@@ -144,19 +152,31 @@ Start start_at(const ResumePoint& point, const RunConfig& config, const Json& se
   return start;
 }
 
+// All files of a folder again under another name, which is replaced.
+void copy_folder(const fs::path& from, const fs::path& to) {
+  StagedDirectory staged(to, true);
+  for (const auto& entry : fs::directory_iterator(from)) {
+    FileWriter out(staged.path() / entry.path().filename());
+    out.write(MappedFile(entry.path()).bytes());
+    out.finish();
+  }
+  staged.commit();
+}
+
 // model/: the best model by validation loss, else the newest weights.
 std::string export_model(const RunFolder& run, const TrainState& state, const Transformer& model,
                          const Adam& adam, const ModelFiles& files) {
   if (!state.best.empty()) {
     const fs::path best = run.best() / best_name(state.best.front());
     if (fs::exists(best)) {
-      copy_model(best, run.model());
+      copy_folder(best, run.model());
       return format("{} is the best by validation loss, of step {}", run.model().string(),
                     state.best.front().step);
     }
   }
   const Tensor& weights = adam.averaged().defined() ? adam.averaged() : model.params().values();
-  write_model(run.model(), model.params(), weights, files);
+  write_model_folder(run.model(), files.config, model.params(), weights, files.vocab_model,
+                     {{"step", format("{}", state.step)}});
   return format("{} has the weights of step {}", run.model().string(), state.step);
 }
 
@@ -193,8 +213,7 @@ ExitCode train(const Options& options) {
   Start start = start_at(point, config, settings, model, adam);
   const std::int64_t first_step = start.state.step;
 
-  const std::string yaml = dump_yaml(config);
-  atomic_write(run.config(), yaml);
+  atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
   auto console = std::make_unique<Console>(
       ConsoleSetting{config.log.every, config.stop.steps, config.cost.per_host_hour,
@@ -210,13 +229,9 @@ ExitCode train(const Options& options) {
     observers.on_event({first_step, "warning", *warning});
   }
 
-  const ModelFiles files{yaml, data.vocab->model_bytes()};
-  CheckpointStore store(run, config.checkpoint, files, model.params());
-  Loader loader(data.train,
-                {.seed = static_cast<std::uint64_t>(config.seed),
-                 .batch = batch_setting(config),
-                 .cut = {.max_tokens_per_micro = config.batch.max_tokens_per_micro}},
-                start.state.cursor);
+  const ModelFiles files{config, data.vocab->model_bytes()};
+  CheckpointStore store(run, files, model.params());
+  Loader loader(data.train, loader_setting(config), start.state.cursor);
   Trainer trainer(
       train_setting(config, settings),
       {model, adam, loader, store, observers, evaluation_of(config, data), signals.flag()},

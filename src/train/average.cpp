@@ -1,57 +1,37 @@
 #include "train/average.h"
 
-#include <cstring>
-#include <span>
-
 #include "base/error.h"
 #include "base/format.h"
-#include "model/safetensors.h"
-#include "train/checkpoint_folder.h"
+#include "model/model_folder.h"
 
 namespace tandem {
-namespace {
-
-// Sums in fp64, so that the order of the models does not show.
-void add(std::vector<double>& sum, const ArrayView& array) {
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    float value = 0;
-    std::memcpy(&value, array.bytes.data() + i * sizeof value, sizeof value);
-    sum[i] += static_cast<double>(value);
-  }
-}
-
-}  // namespace
 
 void average_models(const std::vector<fs::path>& models, const fs::path& out) {
   check(!models.empty(), "an average of no models");
-  StagedDirectory staged(out, false);
-  std::vector<SafetensorsFile> files;
-  for (const fs::path& model : models) files.emplace_back(model / kModelFile);
-
-  std::vector<std::vector<float>> means;
-  std::vector<ArrayView> arrays = files.front().arrays();
-  for (ArrayView& array : arrays) {
-    std::vector<double> sum(array.bytes.size() / sizeof(float));
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      const ArrayView* other = files[i].find(array.name);
-      if (files[i].arrays().size() != arrays.size() || other == nullptr ||
-          other->shape != array.shape || other->type != ArrayType::f32) {
-        throw UserError(format("{} and {} are different models ({}); average models of one run",
-                               models[0].string(), models[i].string(), array.name));
-      }
-      add(sum, *other);
-    }
-    std::vector<float>& mean = means.emplace_back();
-    for (const double value : sum) {
-      mean.push_back(static_cast<float>(value / static_cast<double>(files.size())));
-    }
-    array.bytes = std::as_bytes(std::span(mean));
+  if (fs::exists(out)) {
+    throw UserError(format("{} exists already; name another folder", out.string()));
   }
-  write_safetensors(staged.path() / kModelFile, arrays);
-  for (const char* name : {"config.yaml", "vocab.model"}) {
-    atomic_write(staged.path() / name, read_file(models.front() / name));
+  const ModelFolder first = load_model_folder(models.front(), at::kCPU);
+  const FlatParams& params = first.model->params();
+  const at::NoGradGuard no_gradient;
+  // Sums in fp64, so that the order of the models does not show.
+  Tensor sum = params.values().to(at::kDouble);
+  for (std::size_t i = 1; i < models.size(); ++i) {
+    const ModelFolder next = load_model_folder(models[i], at::kCPU);
+    if (next.vocab->hash() != first.vocab->hash() ||
+        next.model->params().values().numel() != sum.numel()) {
+      throw UserError(format("{} and {} are different models; average models of one run",
+                             models.front().string(), models[i].string()));
+    }
+    sum += next.model->params().values();
   }
-  staged.commit();
+  std::string names;
+  for (const fs::path& model : models) {
+    names += (names.empty() ? "" : " ") + model.filename().string();
+  }
+  write_model_folder(out, first.config, params,
+                     (sum / static_cast<double>(models.size())).to(at::kFloat),
+                     first.vocab->model_bytes(), {{"mean_of", names}});
 }
 
 }  // namespace tandem

@@ -7,8 +7,8 @@
 
 namespace tandem {
 
-// Writes a model folder to out: the mean of all arrays, the other files from the first model.
-// Models that do not have the same arrays are a UserError.
+// Writes a model folder to out, which must be new; settings and vocabulary are those of the first.
+// Models of another size or vocabulary are a UserError.
 void average_models(const std::vector<fs::path>& models, const fs::path& out);
 
 }  // namespace tandem

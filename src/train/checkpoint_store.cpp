@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "train/model_output.h"
+#include "model/model_folder.h"
 #include "train/retention.h"
 
 namespace tandem {
@@ -28,12 +28,14 @@ void delete_folder(const fs::path& folder) {
   if (failed) throw EnvError(format("cannot delete {}: {}", folder.string(), failed.message()));
 }
 
+TextMap model_metadata(const BestModel& model) {
+  return {{"step", format("{}", model.step)}, {"val_loss", format("{}", model.val_loss)}};
+}
+
 }  // namespace
 
-CheckpointStore::CheckpointStore(RunFolder run, const CheckpointConfig& config, ModelFiles files,
-                                 const FlatParams& layout)
+CheckpointStore::CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout)
     : run_(std::move(run)),
-      config_(config),
       files_(std::move(files)),
       layout_(layout),
       thread_([this] { work(); }) {}
@@ -108,8 +110,9 @@ SaveOutcome CheckpointStore::write(const SaveRequest& request) const {
       atomic_write(run_.latest(), checkpoint_name(request.state.step) + "\n");
     }
     if (request.best) {
-      write_model(run_.best() / best_name(*request.best), layout_,
-                  copy_.averaged.defined() ? copy_.averaged : copy_.values, files_);
+      write_model_folder(run_.best() / best_name(*request.best), files_.config, layout_,
+                         copy_.averaged.defined() ? copy_.averaged : copy_.values,
+                         files_.vocab_model, model_metadata(*request.best));
     }
     delete_old(request.state);
   } catch (const std::exception& error) {
@@ -123,7 +126,8 @@ void CheckpointStore::delete_old(const TrainState& state) const {
   const auto checkpoints = run_.list_checkpoints();
   std::vector<std::int64_t> steps;
   for (const auto& [step, folder] : checkpoints) steps.push_back(step);
-  for (const std::int64_t step : steps_to_delete(steps, static_cast<std::size_t>(config_.keep))) {
+  for (const std::int64_t step :
+       steps_to_delete(steps, static_cast<std::size_t>(files_.config.checkpoint.keep))) {
     delete_folder(checkpoints.at(step));
   }
   for (const auto& [folder, model] : run_.list_best()) {

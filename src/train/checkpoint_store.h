@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "config/checkpoint_config.h"
+#include "config/run_config.h"
 #include "observe/records.h"
 #include "train/checkpoint_folder.h"
 #include "train/run_folder.h"
@@ -20,7 +20,8 @@ namespace tandem {
 
 // What makes the weights of a run a model that can be used by itself.
 struct ModelFiles {
-  std::string config_yaml, vocab_model;
+  RunConfig config;
+  std::string vocab_model;  // bytes of the SentencePiece model
 };
 
 struct SaveRequest {
@@ -39,8 +40,7 @@ struct SaveOutcome {
 class CheckpointStore {
  public:
   // layout outlives the store; only its slots are used.
-  CheckpointStore(RunFolder run, const CheckpointConfig& config, ModelFiles files,
-                  const FlatParams& layout);
+  CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout);
   ~CheckpointStore();  // writes what was asked for, first
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
@@ -56,7 +56,6 @@ class CheckpointStore {
   void delete_old(const TrainState& state) const;
 
   const RunFolder run_;
-  const CheckpointConfig config_;
   const ModelFiles files_;
   const FlatParams& layout_;
   TrainTensors copy_;  // reused, so that a save does not wait for fresh memory

@@ -108,7 +108,7 @@ TEST(CheckpointStore, SavesWhatWasThereWhenItWasAsked) {
   TrainTensors live = f.tensors(1);
   const Tensor then = live.values.clone();
   {
-    CheckpointStore store(run, {}, {"config", "vocab"}, f.layout);
+    CheckpointStore store(run, {{}, "vocab"}, f.layout);
     store.save(Fixture::request(1), live);
     live.values.fill_(9);  // training goes on
   }
@@ -122,7 +122,9 @@ TEST(CheckpointStore, KeepsTheNewestAndTheBest) {
   const TemporaryFolder folder;
   const Fixture f;
   const RunFolder run(folder.path());
-  CheckpointStore store(run, {.every = 1, .keep = 2, .best = 2}, {"config", "vocab"}, f.layout);
+  RunConfig config;
+  config.checkpoint = {.every = 1, .keep = 2, .best = 2};
+  CheckpointStore store(run, {config, "vocab"}, f.layout);
   std::vector<BestModel> best;
   for (const auto& [step, loss] : {std::pair{1, 3.0}, {2, 1.0}, {3, 2.0}, {4, 5.0}}) {
     SaveRequest request = Fixture::request(step);
@@ -149,7 +151,7 @@ TEST(CheckpointStore, AFailureIsReportedAndTheNextSaveWorks) {
   const Fixture f;
   const RunFolder run(folder.path());
   std::ofstream(run.checkpoints()) << "a file in the way";
-  CheckpointStore store(run, {}, {"config", "vocab"}, f.layout);
+  CheckpointStore store(run, {{}, "vocab"}, f.layout);
   store.save(Fixture::request(1), f.tensors(1));
   store.wait();
   auto outcomes = store.finished();
@@ -178,7 +180,7 @@ TEST(Resume, TheNewestWholeCheckpointIsFoundAndDamagedOnesAreNamed) {
   EXPECT_THROW(find_resume_point(run, run.checkpoint(2)), UserError);  // 3 is newer
   EXPECT_EQ(find_resume_point(run, run.checkpoint(3)).checkpoint, run.checkpoint(3));
 
-  flip_a_bit(run.checkpoint(3) / kModelFile, 300);
+  flip_a_bit(run.checkpoint(3) / kModelFile, 60);
   fs::remove(run.checkpoint(2) / kManifestFile);
   const ResumePoint point = find_resume_point(run, "auto");
   EXPECT_EQ(point.checkpoint, run.checkpoint(1));

@@ -72,12 +72,14 @@ struct Session {
   }
 
   EndRecord train() {
-    Loader loader(corpus,
-                  {.seed = setting.seed,
-                   .batch = {BatchUnit::tokens, 150, 64},
-                   .cut = {.max_tokens_per_micro = setting.max_tokens_per_micro}},
-                  state.cursor);
-    CheckpointStore store(run, setting.checkpoint, {"config", "vocab"}, model.params());
+    LoaderSetting order;
+    order.seed = setting.seed;
+    order.batch = {BatchUnit::tokens, 150, 64};
+    order.cut.max_tokens_per_micro = setting.max_tokens_per_micro;
+    Loader loader(corpus, order, state.cursor);
+    RunConfig config;
+    config.checkpoint = setting.checkpoint;
+    CheckpointStore store(run, {config, "vocab"}, model.params());
     const auto pairs = fixed_slice(corpus.lengths(), 20, 64);
     const Evaluate evaluate = [&](const Transformer& judged, std::int64_t) {
       EvalResult result;
