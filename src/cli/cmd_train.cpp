@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 #include "base/format.h"
@@ -180,10 +179,13 @@ std::string export_model(const RunFolder& run, const TrainState& state, const Tr
   return format("{} has the weights of step {}", run.model().string(), state.step);
 }
 
-// Trains; whatever ends it is in the journal and the log before it leaves.
-EndRecord run_to_end(Trainer& trainer, Observer& observers) {
+// Trains; whatever ends it is in the journal and the log before it leaves. make_model: makes a
+// model of what was trained and says which.
+EndRecord run_to_end(Trainer& trainer, Observer& observers,
+                     const std::function<std::string()>& make_model) {
   try {
     EndRecord end = trainer.run();
+    if (end.reason != "signal") observers.on_event({end.step, "model", make_model()});
     observers.on_end(end);
     return end;
   } catch (const std::exception& error) {
@@ -236,12 +238,11 @@ ExitCode train(const Options& options) {
       train_setting(config, settings),
       {model, adam, loader, store, observers, evaluation_of(config, data), signals.flag()},
       std::move(start.state));
-  const EndRecord end = run_to_end(trainer, observers);
+  const EndRecord end = run_to_end(
+      trainer, observers, [&] { return export_model(run, trainer.state(), model, adam, files); });
   if (end.reason == "signal") {
     throw Interrupted(format("{}; everything is saved, run the same command to go on", end.text));
   }
-  const std::string text = export_model(run, trainer.state(), model, adam, files) + "\n";
-  std::fputs(text.c_str(), stdout);
   return ExitCode::ok;
 }
 

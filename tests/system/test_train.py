@@ -42,6 +42,10 @@ log: {every: 5}
 """
 
 
+# Threads that wait for each other sleep: on a machine that is busy otherwise they would spin for minutes.
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
+
 class Run:
     def __init__(self, program, tandem, data, folder: Path, name: str):
         self.program, self.tandem, self.data = program, tandem, data
@@ -53,13 +57,13 @@ class Run:
         return ["train", self.config, f"data.path={self.data}", f"run={self.path}", *more]
 
     def train(self, *more, code=0):
-        done = self.tandem(*self.command(*more))
+        done = self.tandem(*self.command(*more), env=QUIET)
         assert done.returncode == code, done.stderr
         return done
 
     def start(self, *more):
         return subprocess.Popen([str(part) for part in (self.program, *self.command(*more))], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                env={**os.environ, **QUIET}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def wait_for_step(self, child, step):
         deadline = time.monotonic() + 60
@@ -85,7 +89,10 @@ class Run:
         return [line for line in kept if line["type"] == kind]
 
     def losses(self):
-        return {line["step"]: (line["loss"].hex(), line["grad_norm"].hex(), line["lr"].hex()) for line in self.lines("step")}
+        """By step; what is not finite is null in the journal."""
+        bits = lambda value: value if value is None else float(value).hex()
+        return {line["step"]: tuple(bits(line[key]) for key in ("loss", "nll", "grad_norm", "lr", "loss_scale"))
+                for line in self.lines("step")}
 
     def checkpoints(self):
         return sorted(path.name for path in (self.path / "checkpoints").glob("step-*"))
@@ -215,10 +222,9 @@ def test_killed_and_resumed_equals_uninterrupted_to_the_bit(make_run, whole, set
     run.wait_for_step(child, 12)
     child.kill()
     child.communicate()
-    run.train(*more, "checkpoint.keep=1000")
-    assert run.lines("run")[-1]["resumed_from"] >= 10
-    a, b = whole(*more), run
-    assert a.losses() == {step: b.losses()[step] for step in a.losses()}
+    run.train(*more)
+    assert 0 < run.lines("run")[-1]["resumed_from"] < 20
+    assert_equal_runs(run, whole(*more))
     if setting == "fp16":
         assert any(line["skipped"] for line in run.lines("step")) and not all(line["skipped"] for line in run.lines("step"))
 
@@ -349,7 +355,7 @@ def test_a_closed_terminal_does_not_stop_it(make_run):
     child.stderr.close()
     child.stdout.close()
     child.send_signal(signal.SIGHUP)
-    assert child.wait(timeout=60) in (0, 3)  # 3: its last line could not be printed
+    assert child.wait(timeout=60) == 0
     assert max(run.losses()) == 60 and "done: 60 steps" in (run.path / "logs/rank-0.log").read_text()
 
 
@@ -382,7 +388,7 @@ def test_a_full_disk_during_a_save_is_a_warning_and_training_goes_on(program, sm
 
 def test_folders_that_cannot_be_used(make_run, tandem):
     run = make_run()
-    refused(run.train("run=/proc/run", code=3), "/proc/run")
+    refused(run.train("run=/proc/run", code=3), "/proc/run", code=3)
     refused(run.train("data.path=absent", code=2), "absent")
     refused(tandem("train", run.path / "absent.yaml"), "absent.yaml")
 
@@ -403,6 +409,6 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_spares_the_weights(make_run
 
 def test_out_of_memory_says_which_batch_and_what_to_change(measured, make_run):
     run = make_run()
-    done = measured(*run.command("batch.tokens=2000000", "batch.max_tokens_per_micro=2000000", "model.d_model=512",
-                                 "model.ffn=4096", "model.encoder_layers=6"), memory_limit=4 << 30)
-    refused(done, "out of memory", "sentences", "batch.max_tokens_per_micro", code=3)
+    done = measured(*run.command("batch.tokens=20000", "batch.max_tokens_per_micro=20000", "model.ffn=65536"),
+                    memory_limit=2 << 30)
+    refused(done, "out of memory at step 1", "sentences", "batch.max_tokens_per_micro", code=3)
