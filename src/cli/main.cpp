@@ -26,12 +26,14 @@ ExitCode run(int argc, const char* const* argv) {
   add_get(line);
   add_prepare(line);
   add_inspect(line);
-  add_encode(line);
-  add_decode(line);
+  add_config(line);
+  add_train(line);
+  add_average(line);
   add_translate(line);
   add_evaluate(line);
   add_score(line);
-  add_config(line);
+  add_encode(line);
+  add_decode(line);
   const ExitCode code = line.run(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw EnvError("cannot write to standard output: it is closed or its disk is full");

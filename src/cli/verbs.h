@@ -5,6 +5,7 @@
 
 namespace tandem {
 
+void add_average(CommandLine& line);
 void add_config(CommandLine& line);
 void add_decode(CommandLine& line);
 void add_encode(CommandLine& line);
@@ -14,6 +15,7 @@ void add_inspect(CommandLine& line);
 void add_prepare(CommandLine& line);
 void add_quickstart(CommandLine& line);
 void add_score(CommandLine& line);
+void add_train(CommandLine& line);
 void add_translate(CommandLine& line);
 
 }  // namespace tandem

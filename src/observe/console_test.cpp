@@ -1,0 +1,72 @@
+#include "observe/console.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/temporary_folder.h"
+#include "observe/step_timer.h"
+
+namespace tandem {
+namespace {
+
+TEST(Console, TheLineHasWhatAPersonAsksFor) {
+  Standing now;
+  now.step.step = 400;
+  now.step.loss = 2.34567;
+  now.step.lr = 0.00098;
+  now.tokens_per_second = 12345.6;
+  now.seconds_per_step = 0.5;
+  now.seconds_of_training = 1800;
+  ConsoleSetting setting;
+  EXPECT_EQ(standing_text(now, setting),
+            "step 400  epoch 1  loss 2.3457  lr 0.00098  12346 tokens/s");
+  setting.last_step = 1000;
+  setting.cost_per_hour = 3;
+  setting.currency = "EUR";
+  now.eval = EvalRecord{};
+  now.eval->val_loss = 2.5;
+  now.eval->bleu = 38.456;
+  now.step.skipped = true;
+  now.step.loss_scale = 1024;
+  EXPECT_EQ(standing_text(now, setting),
+            "step 400/1000  epoch 1  loss 2.3457  val 2.5000  BLEU 38.46  lr 0.00098  12346 "
+            "tokens/s  scale 1024  overflow, step skipped  5 min left  1.50 EUR");
+}
+
+TEST(Console, TheLogHasThePlainLines) {
+  const TemporaryFolder folder;
+  const fs::path log = folder.path() / "log";
+  {
+    Console console({.log_every = 10}, log);
+    for (std::int64_t number = 1; number <= 25; ++number) {
+      StepRecord record;
+      record.step = number;
+      console.on_step(record);
+    }
+    console.on_event({25, "warning", "the disk is full"});
+  }
+  const std::string text = read_file(log);
+  EXPECT_NE(text.find("step 10 "), std::string::npos);
+  EXPECT_NE(text.find("step 20 "), std::string::npos);
+  EXPECT_EQ(text.find("step 25 "), std::string::npos);
+  EXPECT_NE(text.find("warning: the disk is full"), std::string::npos);
+}
+
+TEST(StepTimer, PhasesAndTheRestAddUpToTheTotal) {
+  using namespace std::chrono_literals;
+  StepTimer timer;
+  const int value = timer.measure(&StepSeconds::forward, [] {
+    std::this_thread::sleep_for(2ms);
+    return 7;
+  });
+  std::this_thread::sleep_for(2ms);
+  const StepSeconds s = timer.result();
+  EXPECT_EQ(value, 7);
+  EXPECT_GE(s.forward, 0.002);
+  EXPECT_GE(s.other, 0.002);
+  EXPECT_NEAR(s.total, s.forward + s.other, 1e-9);
+}
+
+}  // namespace
+}  // namespace tandem

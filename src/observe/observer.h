@@ -1,0 +1,60 @@
+// observer: who watches a run. Observers get const records and cannot change it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "observe/records.h"
+
+namespace tandem {
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_run(const RunRecord&) {}
+  virtual void on_step(const StepRecord&) {}
+  virtual void on_eval(const EvalRecord&) {}
+  virtual void on_checkpoint(const CheckpointRecord&) {}
+  virtual void on_event(const EventRecord&) {}
+  virtual void on_end(const EndRecord&) {}
+};
+
+// Tells all of them, in order. One that throws is dropped, and the others hear of it as an event.
+class ObserverList final : public Observer {
+ public:
+  void add(std::string name, std::unique_ptr<Observer> observer);
+
+  void on_run(const RunRecord& record) override { tell(&Observer::on_run, record); }
+  void on_step(const StepRecord& record) override { tell(&Observer::on_step, record); }
+  void on_eval(const EvalRecord& record) override { tell(&Observer::on_eval, record); }
+  void on_checkpoint(const CheckpointRecord& record) override {
+    tell(&Observer::on_checkpoint, record);
+  }
+  void on_event(const EventRecord& record) override { tell(&Observer::on_event, record); }
+  void on_end(const EndRecord& record) override { tell(&Observer::on_end, record); }
+
+ private:
+  struct Entry {
+    std::string name;
+    std::unique_ptr<Observer> observer;
+  };
+  template <class Record>
+  void tell(void (Observer::*method)(const Record&), const Record& record) {
+    std::vector<std::string> dropped;
+    std::erase_if(entries_, [&](Entry& entry) {
+      try {
+        (entry.observer.get()->*method)(record);
+        return false;
+      } catch (const std::exception& error) {
+        dropped.push_back(entry.name + " was switched off: " + error.what());
+        return true;
+      }
+    });
+    for (const std::string& text : dropped) on_event({0, "warning", text});
+  }
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tandem

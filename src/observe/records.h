@@ -1,0 +1,77 @@
+// records: everything a run tells about itself, as plain values. The trainer makes them, observers
+// get them as const. The journal writes each as one line (journal_lines.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace tandem {
+
+// Where the time of a step went; other is what is left of total.
+struct StepSeconds {
+  double total = 0, data = 0, forward = 0, backward = 0, exchange = 0, wait = 0, optimizer = 0,
+         other = 0;
+};
+
+// Steps are counted by updates done: the first record of a run has step 1.
+struct StepRecord {
+  std::int64_t step = 0;
+  std::int64_t epoch = 0;  // of its sentences, from 0
+  double loss = 0;         // per target token, natural log, smoothed: what is minimised
+  double nll = 0;          // the same without label smoothing
+  std::int64_t tokens = 0, src_tokens = 0, sentences = 0;
+  std::int64_t micro_batches = 0;
+  double lr = 0;
+  double grad_norm = 0;  // before clipping, of the mean loss
+  double loss_scale = 1;
+  bool skipped = false;  // gradients overflowed: the weights did not change
+  StepSeconds seconds;
+  std::int64_t bytes_out = 0, bytes_in = 0;
+};
+
+struct SampleTranslation {
+  std::string source, reference, hypothesis;
+};
+
+struct EvalRecord {
+  std::int64_t step = 0;
+  double val_loss = 0;    // per token, no dropout, no smoothing
+  double train_loss = 0;  // the same of a fixed slice of the training pairs
+  std::optional<double> bleu, chrf;
+  double seconds = 0;
+  std::vector<SampleTranslation> samples;
+};
+
+struct CheckpointRecord {
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  double pause_seconds = 0;  // training waited for the copy
+  double write_seconds = 0;  // in the background
+};
+
+// Something a person should know: a warning, a skipped step, a damaged checkpoint.
+struct EventRecord {
+  std::int64_t step = 0;
+  std::string kind;  // "warning", "overflow", "resume"
+  std::string text;
+};
+
+// What the run is: made once at every start.
+struct RunRecord {
+  std::optional<std::int64_t> resumed_from;  // step; later records before this one do not count
+  Json facts = Json::object();               // versions, device, dataset, sizes
+};
+
+struct EndRecord {
+  std::int64_t step = 0;
+  std::string reason;       // "steps", "patience", "signal", "error" ...
+  std::string text;         // the reason as a sentence
+  double seconds = 0;       // of training, restarts included
+  std::int64_t tokens = 0;  // target tokens seen
+};
+
+}  // namespace tandem

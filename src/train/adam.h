@@ -1,0 +1,60 @@
+// adam: the update of the weights (Kingma and Ba 2015; decoupled weight decay, Loshchilov and
+// Hutter 2019), with clipping by global norm and an exponential average of the weights.
+// One pass over flat buffers. On the CPU the result does not depend on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "config/optim_config.h"
+#include "model/flat_params.h"
+
+namespace tandem {
+
+struct AdamFactors;
+
+struct UpdateStats {
+  double grad_norm = 0;  // of the gradient times its factor, before clipping
+  bool finite = true;    // false: nothing was changed
+};
+
+// Rows of these slots that got no gradient keep weights and moments (lazy Adam). They are the
+// embeddings that only the tokens of a batch touch: not those tied to the output layer.
+std::vector<std::size_t> lazy_slots(const FlatParams& params);
+
+// plain: Torch's operations, on any device; fast: loops of our own on the CPU, plain elsewhere.
+enum class AdamLoop { fast, plain };
+
+class Adam {
+ public:
+  // Moments are zero; the average too, until start_average().
+  Adam(FlatParams& params, const OptimConfig& config, AdamLoop loop = AdamLoop::fast);
+
+  // update: 1 for the first. factor turns the summed, scaled gradients into those of the mean loss:
+  // 1 / (tokens * loss scale).
+  UpdateStats step(std::int64_t update, double lr, double factor);
+
+  void start_average();  // at the values of now
+
+  // Buffers laid out like the parameters; averaged() is undefined when it is off.
+  const Tensor& first_moment() const { return first_; }
+  const Tensor& second_moment() const { return second_; }
+  const Tensor& averaged() const { return averaged_; }
+
+ private:
+  struct Span {
+    std::int64_t begin, end;
+    std::int64_t row = 0;  // elements of a row that is judged as a whole; 0: all are updated
+  };
+  double norm_of_gradients() const;
+  void step_on_cpu(const AdamFactors& factors);
+  void step_with_tensors(const AdamFactors& factors);
+
+  FlatParams& params_;
+  OptimConfig config_;
+  bool fast_;
+  std::vector<Span> spans_;  // cover the buffers
+  Tensor first_, second_, averaged_;
+};
+
+}  // namespace tandem

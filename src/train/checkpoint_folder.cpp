@@ -1,0 +1,130 @@
+#include "train/checkpoint_folder.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/hash.h"
+#include "model/safetensors.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr const char* kFirst = "first_moment.";
+constexpr const char* kSecond = "second_moment.";
+constexpr const char* kRaw = "raw.";  // the trained weights, when the model file has averaged ones
+
+void add_arrays(std::vector<ArrayView>& arrays, const std::string& prefix, const FlatParams& layout,
+                const Tensor& flat) {
+  const auto* data = flat.const_data_ptr<float>();
+  for (const FlatParams::Slot& slot : layout.slots()) {
+    const std::span floats{data + slot.offset, static_cast<std::size_t>(slot.count)};
+    arrays.push_back({prefix + slot.name, ArrayType::f32, slot.shape, std::as_bytes(floats)});
+  }
+}
+
+void fill(const SafetensorsFile& file, const fs::path& path, const std::string& prefix,
+          const FlatParams& layout, const Tensor& flat) {
+  const at::NoGradGuard no_gradient;
+  Tensor values = at::zeros(flat.sizes(), at::kFloat);
+  for (const FlatParams::Slot& slot : layout.slots()) {
+    const ArrayView* array = file.find(prefix + slot.name);
+    if (array == nullptr || array->type != ArrayType::f32 || array->shape != slot.shape) {
+      throw UserError(
+          format("{}: {}{} is missing or of another shape; resume with the model "
+                 "settings of the run",
+                 path.string(), prefix, slot.name));
+    }
+    std::memcpy(values.mutable_data_ptr<float>() + slot.offset, array->bytes.data(),
+                array->bytes.size());
+  }
+  flat.copy_(values);
+}
+
+std::string manifest_hash(Json manifest) {
+  return hash_text(hash64(manifest.set("hash", "").dump()));
+}
+
+Json manifest_of(const fs::path& folder, std::uint64_t& bytes) {
+  Json files = Json::object();
+  for (const char* name : {kModelFile, kOptimizerFile, kStateFile}) {
+    const MappedFile file(folder / name);
+    bytes += file.bytes().size();
+    files.set(name, Json::object()
+                        .set("bytes", file.bytes().size())
+                        .set("hash", hash_text(hash64(file.bytes()))));
+  }
+  Json manifest = Json::object();
+  manifest.set("version", kVersion).set("files", std::move(files)).set("hash", "");
+  manifest.set("hash", manifest_hash(manifest));
+  return manifest;
+}
+
+}  // namespace
+
+std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
+                               const TrainTensors& tensors, const Json& state) {
+  StagedDirectory staged(folder, true);
+  const bool averaging = tensors.averaged.defined();
+  std::vector<ArrayView> model, optimizer;
+  add_arrays(model, "", layout, averaging ? tensors.averaged : tensors.values);
+  add_arrays(optimizer, kFirst, layout, tensors.first);
+  add_arrays(optimizer, kSecond, layout, tensors.second);
+  if (averaging) add_arrays(optimizer, kRaw, layout, tensors.values);
+  write_safetensors(staged.path() / kModelFile, model);
+  write_safetensors(staged.path() / kOptimizerFile, optimizer);
+  atomic_write(staged.path() / kStateFile, state.dump(2) + "\n");
+  std::uint64_t bytes = 0;
+  const std::string manifest = manifest_of(staged.path(), bytes).dump(2) + "\n";
+  atomic_write(staged.path() / kManifestFile, manifest);
+  staged.commit();
+  return bytes + manifest.size();
+}
+
+std::string checkpoint_problem(const fs::path& folder) try {
+  const fs::path path = folder / kManifestFile;
+  if (!fs::exists(path)) return format("{} is missing", kManifestFile);
+  const Json manifest = Json::parse(read_file(path), kManifestFile);
+  if (manifest.at("version").as_int() != kVersion) {
+    return format("{} has version {}, this program reads {}", kManifestFile,
+                  manifest.at("version").as_int(), kVersion);
+  }
+  if (manifest_hash(manifest) != manifest.at("hash").as_string()) {
+    return format("{} is damaged", kManifestFile);
+  }
+  for (const auto& [name, facts] : manifest.at("files").members()) {
+    if (!fs::exists(folder / name)) return format("{} is missing", name);
+    const MappedFile file(folder / name);
+    const auto size = static_cast<std::int64_t>(file.bytes().size());
+    if (size != facts.at("bytes").as_int()) {
+      return format("{} has {} bytes instead of {}", name, size, facts.at("bytes").as_int());
+    }
+    if (hash_text(hash64(file.bytes())) != facts.at("hash").as_string()) {
+      return format("{} is damaged (its hash differs from the manifest's)", name);
+    }
+  }
+  return {};
+} catch (const Error& error) {
+  return error.what();
+} catch (const fs::filesystem_error& error) {
+  return error.what();
+}
+
+Json read_checkpoint_state(const fs::path& folder) {
+  const fs::path path = folder / kStateFile;
+  return Json::parse(read_file(path), path.string());
+}
+
+void read_checkpoint_tensors(const fs::path& folder, const FlatParams& layout,
+                             const TrainTensors& tensors) {
+  const bool averaging = tensors.averaged.defined();
+  const fs::path model_path = folder / kModelFile, optimizer_path = folder / kOptimizerFile;
+  const SafetensorsFile model(model_path), optimizer(optimizer_path);
+  fill(model, model_path, "", layout, averaging ? tensors.averaged : tensors.values);
+  fill(optimizer, optimizer_path, kFirst, layout, tensors.first);
+  fill(optimizer, optimizer_path, kSecond, layout, tensors.second);
+  if (averaging) fill(optimizer, optimizer_path, kRaw, layout, tensors.values);
+}
+
+}  // namespace tandem

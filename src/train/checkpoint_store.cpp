@@ -1,0 +1,141 @@
+#include "train/checkpoint_store.h"
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "model/model_folder.h"
+#include "train/retention.h"
+
+namespace tandem {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void copy_to(Tensor& copy, const Tensor& from) {
+  if (!from.defined()) return;
+  if (!copy.defined()) copy = at::empty(from.sizes(), at::kFloat);
+  copy.copy_(from.detach());
+}
+
+void delete_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::remove_all(folder, failed);
+  if (failed) throw EnvError(format("cannot delete {}: {}", folder.string(), failed.message()));
+}
+
+TextMap model_metadata(const BestModel& model) {
+  return {{"step", format("{}", model.step)}, {"val_loss", format("{}", model.val_loss)}};
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout)
+    : run_(std::move(run)),
+      files_(std::move(files)),
+      layout_(layout),
+      thread_([this] { work(); }) {}
+
+CheckpointStore::~CheckpointStore() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void CheckpointStore::save(SaveRequest request, const TrainTensors& tensors) {
+  const auto start = Clock::now();
+  wait();
+  {
+    const at::NoGradGuard no_gradient;
+    copy_to(copy_.values, tensors.values);
+    copy_to(copy_.averaged, tensors.averaged);
+    if (request.checkpoint) {
+      copy_to(copy_.first, tensors.first);
+      copy_to(copy_.second, tensors.second);
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    request_ = std::move(request);
+    pause_seconds_ = since(start);
+  }
+  changed_.notify_all();
+}
+
+void CheckpointStore::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !request_; });
+}
+
+std::vector<SaveOutcome> CheckpointStore::finished() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finished_, {});
+}
+
+void CheckpointStore::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return request_ || ending_; });
+    if (!request_) return;
+    lock.unlock();
+    // While request_ is set nobody else touches it or the copies.
+    SaveOutcome outcome = write(*request_);
+    lock.lock();
+    outcome.record.pause_seconds = pause_seconds_;
+    finished_.push_back(std::move(outcome));
+    request_.reset();
+    changed_.notify_all();
+  }
+}
+
+SaveOutcome CheckpointStore::write(const SaveRequest& request) const {
+  const auto start = Clock::now();
+  SaveOutcome outcome;
+  outcome.is_checkpoint = request.checkpoint;
+  outcome.record.step = request.state.step;
+  try {
+    if (request.checkpoint) {
+      Json state = state_json(request.state);
+      state.set("settings", request.settings);
+      const auto bytes =
+          write_checkpoint(run_.checkpoint(request.state.step), layout_, copy_, state);
+      outcome.record.bytes = static_cast<std::int64_t>(bytes);
+      atomic_write(run_.latest(), checkpoint_name(request.state.step) + "\n");
+    }
+    if (request.best) {
+      write_model_folder(run_.best() / best_name(*request.best), files_.config, layout_,
+                         copy_.averaged.defined() ? copy_.averaged : copy_.values,
+                         files_.vocab_model, model_metadata(*request.best));
+    }
+    delete_old(request.state);
+  } catch (const std::exception& error) {
+    outcome.failure = error.what();
+  }
+  outcome.record.write_seconds = since(start);
+  return outcome;
+}
+
+void CheckpointStore::delete_old(const TrainState& state) const {
+  const auto checkpoints = run_.list_checkpoints();
+  std::vector<std::int64_t> steps;
+  for (const auto& [step, folder] : checkpoints) steps.push_back(step);
+  for (const std::int64_t step :
+       steps_to_delete(steps, static_cast<std::size_t>(files_.config.checkpoint.keep))) {
+    delete_folder(checkpoints.at(step));
+  }
+  for (const auto& [folder, model] : run_.list_best()) {
+    const bool kept = std::ranges::any_of(state.best, [&](const BestModel& best) {
+      return folder.filename().string() == best_name(best);
+    });
+    if (!kept) delete_folder(folder);
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,72 @@
+// checkpoint_store: saves a run while it goes on. save() copies the tensors and returns; a thread
+// writes them, moves the pointer `latest`, and deletes what is too old. A save that fails is
+// reported, never thrown: training goes on and the next one tries again.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "config/run_config.h"
+#include "observe/records.h"
+#include "train/checkpoint_folder.h"
+#include "train/run_folder.h"
+
+namespace tandem {
+
+// What makes the weights of a run a model that can be used by itself.
+struct ModelFiles {
+  RunConfig config;
+  std::string vocab_model;  // bytes of the SentencePiece model
+};
+
+struct SaveRequest {
+  bool checkpoint = false;
+  std::optional<BestModel> best;  // save the weights as one of the best models
+  TrainState state;
+  Json settings;  // goes into state.json beside the state
+};
+
+struct SaveOutcome {
+  CheckpointRecord record;
+  bool is_checkpoint = false;
+  std::string failure;  // empty: it is on disk
+};
+
+class CheckpointStore {
+ public:
+  // layout outlives the store; only its slots are used.
+  CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout);
+  ~CheckpointStore();  // writes what was asked for, first
+  CheckpointStore(const CheckpointStore&) = delete;
+  CheckpointStore& operator=(const CheckpointStore&) = delete;
+
+  // Waits for the save before, if that is still being written.
+  void save(SaveRequest request, const TrainTensors& tensors);
+  void wait();                          // until nothing is being written
+  std::vector<SaveOutcome> finished();  // since the last call
+
+ private:
+  void work();
+  SaveOutcome write(const SaveRequest& request) const;
+  void delete_old(const TrainState& state) const;
+
+  const RunFolder run_;
+  const ModelFiles files_;
+  const FlatParams& layout_;
+  TrainTensors copy_;  // reused, so that a save does not wait for fresh memory
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<SaveRequest> request_;  // being written
+  double pause_seconds_ = 0;
+  std::vector<SaveOutcome> finished_;
+  bool ending_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace tandem

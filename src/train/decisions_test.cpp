@@ -1,0 +1,221 @@
+// The pure decisions: rate, loss scale, end, what to delete.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "train/loss_scaler.h"
+#include "train/lr_schedule.h"
+#include "train/resume.h"
+#include "train/retention.h"
+#include "train/stop_rule.h"
+#include "train/train_state.h"
+
+namespace tandem {
+namespace {
+
+OptimConfig optim(Schedule schedule, double lr, std::int64_t warmup) {
+  OptimConfig config;
+  config.schedule = schedule;
+  config.lr = lr;
+  config.warmup_steps = warmup;
+  return config;
+}
+
+TEST(LrSchedule, TransformerPolicyIsItsClosedForm) {
+  const LrSchedule schedule(optim(Schedule::transformer_policy, 2.0, 8000), 512, {});
+  for (const std::int64_t step : {0, 1, 7998, 7999, 8000, 40000, 299999}) {
+    const double s = static_cast<double>(step) + 1;
+    const double expected =
+        2.0 * std::pow(512, -0.5) * std::min(s * std::pow(8000, -1.5), std::pow(s, -0.5));
+    EXPECT_NEAR(schedule.at(step), expected, 1e-15) << step;
+  }
+  EXPECT_EQ(schedule.peak_step(), 7999);
+  // The number that people know: 2.0 * 512^-0.5 * 8000^-0.5.
+  EXPECT_NEAR(schedule.at(schedule.peak_step()), 9.8821e-4, 1e-8);
+}
+
+TEST(LrSchedule, MaxLrCutsTheTopOff) {
+  OptimConfig config = optim(Schedule::transformer_policy, 2.0, 8000);
+  config.max_lr = 5e-4;
+  const LrSchedule cut(config, 512, {});
+  config.max_lr.reset();
+  const LrSchedule whole(config, 512, {});
+  for (std::int64_t step = 0; step < 50000; step += 97) {
+    EXPECT_EQ(cut.at(step), std::min(whole.at(step), 5e-4));
+  }
+  EXPECT_EQ(cut.at(cut.peak_step()), 5e-4);
+  EXPECT_LT(cut.at(cut.peak_step() - 1), 5e-4);
+}
+
+TEST(LrSchedule, InverseSqrtMeetsItsPeakAtTheEndOfTheWarmUp) {
+  const LrSchedule schedule(optim(Schedule::inverse_sqrt, 0.005, 2000), 128, {});
+  EXPECT_DOUBLE_EQ(schedule.at(0), 0.005 / 2000);
+  EXPECT_DOUBLE_EQ(schedule.at(999), 0.0025);
+  EXPECT_DOUBLE_EQ(schedule.at(1999), 0.005);
+  EXPECT_DOUBLE_EQ(schedule.at(7999), 0.0025);
+  EXPECT_EQ(schedule.peak_step(), 1999);
+}
+
+TEST(LrSchedule, LinearAndCosineEndAtMinLr) {
+  OptimConfig config = optim(Schedule::linear, 0.001, 100);
+  config.min_lr = 0.0001;
+  const LrSchedule linear(config, 64, 1100);
+  EXPECT_DOUBLE_EQ(linear.at(99), 0.001);
+  EXPECT_NEAR(linear.at(599), 0.00055, 1e-15);
+  EXPECT_NEAR(linear.at(1099), 0.0001, 1e-15);
+  EXPECT_NEAR(linear.at(5000), 0.0001, 1e-15);
+  config.schedule = Schedule::cosine;
+  const LrSchedule cosine(config, 64, 1100);
+  EXPECT_DOUBLE_EQ(cosine.at(99), 0.001);
+  EXPECT_NEAR(cosine.at(599), 0.00055, 1e-15);
+  EXPECT_NEAR(cosine.at(349), 0.0001 + 0.0009 * 0.5 * (1 + std::numbers::sqrt2 / 2), 1e-12);
+  EXPECT_NEAR(cosine.at(1099), 0.0001, 1e-15);
+}
+
+TEST(LrSchedule, ConstantWithAndWithoutWarmUp) {
+  const LrSchedule flat(optim(Schedule::constant, 0.3, 0), 64, {});
+  EXPECT_EQ(flat.at(0), 0.3);
+  EXPECT_EQ(flat.peak_step(), 0);
+  const LrSchedule rising(optim(Schedule::constant, 0.3, 10), 64, {});
+  EXPECT_DOUBLE_EQ(rising.at(4), 0.15);
+  EXPECT_EQ(rising.at(10), 0.3);
+  EXPECT_EQ(rising.at(1000000), 0.3);
+}
+
+TEST(LossScaler, FollowsTheTableOfOverflowPatterns) {
+  struct Row {
+    const char* pattern;  // o: overflow, .: finite
+    bool backoff;
+    double start, end;
+    std::int64_t skipped, in_a_row;
+  };
+  const Row table[] = {
+      {"", true, 1024, 1024, 0, 0},
+      {"...", true, 1024, 1024, 0, 0},
+      {"....", true, 1024, 2048, 0, 0},      // a window of 4
+      {"........", true, 1024, 4096, 0, 0},  // two windows
+      {"o", true, 1024, 512, 1, 1},
+      {"oo", true, 1024, 256, 2, 2},
+      {"...o....", true, 1024, 1024, 1, 0},  // the window starts anew behind an overflow
+      {"...o...", true, 1024, 512, 1, 0},
+      {"o.o.o.", true, 1024, 128, 3, 0},
+      {"ooooooooooooooo", true, 1024, 1, 15, 15},    // never below 1
+      {"........", true, 16777216, 16777216, 0, 0},  // never above 2^24 by itself
+      {"....", true, 1073741824, 1073741824, 0, 0},  // what was set stays
+      {"o....o", false, 1024, 1024, 2, 1},           // fixed
+  };
+  for (const Row& row : table) {
+    LossScaleState state;
+    state.scale = row.start;
+    for (const char* step = row.pattern; *step != 0; ++step) {
+      state = after_step(state, {row.backoff, 4}, *step == '.');
+    }
+    EXPECT_EQ(state.scale, row.end) << row.pattern;
+    EXPECT_EQ(state.skipped, row.skipped) << row.pattern;
+    EXPECT_EQ(state.skips_in_a_row, row.in_a_row) << row.pattern;
+  }
+}
+
+TEST(StopRule, EachLimitEndsTheRunAndNothingElseDoes) {
+  StopConfig none;
+  none.steps.reset();
+  const StopFacts facts{1000, 3, 7200, 5, 41.0};
+  EXPECT_FALSE(reason_to_stop(none, facts));
+  const auto key = [&](auto set) {
+    StopConfig config = none;
+    set(config);
+    const auto why = reason_to_stop(config, facts);
+    return why ? why->key : "";
+  };
+  EXPECT_EQ(key([](auto& c) { c.steps = 1000; }), "steps");
+  EXPECT_EQ(key([](auto& c) { c.steps = 1001; }), "");
+  EXPECT_EQ(key([](auto& c) { c.epochs = 3; }), "epochs");
+  EXPECT_EQ(key([](auto& c) { c.epochs = 4; }), "");
+  EXPECT_EQ(key([](auto& c) { c.hours = 2; }), "hours");
+  EXPECT_EQ(key([](auto& c) { c.hours = 2.1; }), "");
+  EXPECT_EQ(key([](auto& c) { c.patience = 5; }), "patience");
+  EXPECT_EQ(key([](auto& c) { c.patience = 6; }), "");
+  EXPECT_EQ(key([](auto& c) { c.bleu = 41; }), "bleu");
+  EXPECT_EQ(key([](auto& c) { c.bleu = 41.1; }), "");
+}
+
+TEST(Retention, TheNewestStay) {
+  EXPECT_EQ(steps_to_delete({30, 10, 20}, 2), std::vector<std::int64_t>{10});
+  EXPECT_TRUE(steps_to_delete({30, 10}, 2).empty());
+  EXPECT_TRUE(steps_to_delete({}, 2).empty());
+}
+
+TEST(Retention, TheBestStayAndTheOlderOfEqualOnesIsBetter) {
+  std::vector<BestModel> best;
+  for (const BestModel& model :
+       {BestModel{10, 3.0}, {20, 2.0}, {30, 2.0}, {40, std::nan("")}, {50, 2.5}}) {
+    best = rank_best(best, model, 3);
+  }
+  EXPECT_EQ(best, (std::vector<BestModel>{{20, 2.0}, {30, 2.0}, {50, 2.5}}));
+  // Evaluated again, as after a resume: it is there once.
+  EXPECT_EQ(rank_best(best, {30, 2.0}, 3), best);
+  EXPECT_TRUE(rank_best({}, {1, 1.0}, 0).empty());
+}
+
+TEST(Retention, NamesReadBack) {
+  EXPECT_EQ(best_name({40000, 1.63158}), "val_loss=1.6316-step-40000");
+  EXPECT_EQ(best_of_name("val_loss=1.6316-step-40000"), (BestModel{40000, 1.6316}));
+  EXPECT_EQ(checkpoint_name(40000), "step-00040000");
+  EXPECT_EQ(step_of_checkpoint("step-00040000"), 40000);
+  for (const char* other :
+       {"latest", "step-", "step-1x", ".step-00000001.partial", "step-1.partial"}) {
+    EXPECT_FALSE(step_of_checkpoint(other)) << other;
+    EXPECT_FALSE(best_of_name(other)) << other;
+  }
+}
+
+TEST(TrainState, ReadsBackToTheSameBits) {
+  TrainState state;
+  state.step = 12;
+  state.updates = 11;
+  state.cursor = {3, 14};
+  state.tokens = std::int64_t{1} << 40;
+  state.seconds = 0.1 + 0.2;
+  state.loss_scale = {512, 7, 1, 9};
+  state.best = {{10, 1.0 / 3}, {5, 0.7}};
+  state.best_val_loss = 1.0 / 3;
+  state.evaluated_step = 10;
+  state.evals_without_better = 2;
+  const std::string text = state_json(state).dump();
+  EXPECT_EQ(state_from_json(Json::parse(text, "test")), state);
+}
+
+TEST(Resume, ModelBatchSeedAndDataMustStay) {
+  for (const char* key : {"seed", "precision", "model.d_model", "model.dropout", "batch.tokens",
+                          "data.max_length", "dataset.train", "dataset.vocabulary", "optim.ema"}) {
+    EXPECT_FALSE(may_change(key)) << key;
+  }
+  for (const char* key : {"stop.steps", "eval.every", "log.every", "run", "threads", "optim.lr",
+                          "data.path", "batch.max_tokens_per_micro", "checkpoint.keep"}) {
+    EXPECT_TRUE(may_change(key)) << key;
+  }
+}
+
+TEST(Resume, ChangesAreNamed) {
+  const Json was =
+      Json::parse(R"({"seed":1,"model":{"d_model":32,"heads":2},"stop":{"steps":9}})", "");
+  const Json is =
+      Json::parse(R"({"seed":1,"model":{"d_model":64,"heads":2},"stop":{"steps":null}})", "");
+  const auto changes = changed_settings(was, is);
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[0].key, "model.d_model");
+  EXPECT_EQ(changes[1].key, "stop.steps");
+  try {
+    check_settings(was, is, "step-1");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("model.d_model was 32 and is 64"), std::string::npos);
+    EXPECT_EQ(std::string(error.what()).find("stop.steps"), std::string::npos);
+  }
+  EXPECT_TRUE(check_settings(was, was, "step-1").empty());
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,46 @@
+// run_folder: where the files of a run lie, and the lock that lets one process at a time write
+// them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "base/files.h"
+#include "train/train_state.h"
+
+namespace tandem {
+
+class RunFolder {
+ public:
+  explicit RunFolder(fs::path root) : root_(std::move(root)) {}
+  const fs::path& root() const { return root_; }
+  fs::path config() const { return root_ / "config.yaml"; }
+  fs::path journal() const { return root_ / "journal.jsonl"; }
+  fs::path log(int rank) const {
+    return root_ / "logs" / ("rank-" + std::to_string(rank) + ".log");
+  }
+  fs::path checkpoints() const { return root_ / "checkpoints"; }
+  fs::path latest() const { return checkpoints() / "latest"; }
+  fs::path checkpoint(std::int64_t step) const;
+  fs::path best() const { return root_ / "best"; }
+  fs::path model() const { return root_ / "model"; }
+
+  // What is there, by step; nothing is checked.
+  std::map<std::int64_t, fs::path> list_checkpoints() const;
+  std::map<fs::path, BestModel> list_best() const;
+
+ private:
+  fs::path root_;
+};
+
+// Makes the folders and holds the run for this process. Another one that has it: UserError with
+// its number. (The lock is the system's, so a killed process leaves none behind.)
+class RunLock {
+ public:
+  explicit RunLock(const RunFolder& run);
+
+ private:
+  FileDescriptor fd_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,84 @@
+#include "train/run_summary.h"
+
+#include <array>
+
+#include "base/format.h"
+#include "config/choice.h"
+
+namespace tandem {
+
+std::int64_t checkpoint_bytes(const RunConfig& config, std::int64_t parameters) {
+  const std::int64_t buffers = 3 + (config.optim.ema > 0 ? 1 : 0);  // weights, two moments, average
+  return parameters * 4 * buffers;
+}
+
+std::int64_t disk_forecast_bytes(const RunConfig& config, std::int64_t parameters) {
+  const std::int64_t models = config.checkpoint.best + 1;
+  return checkpoint_bytes(config, parameters) * (config.checkpoint.keep + 1) +
+         parameters * 4 * models;
+}
+
+std::int64_t memory_estimate_bytes(const RunConfig& config, std::int64_t parameters,
+                                   std::int64_t vocabulary) {
+  const ModelConfig& m = config.model;
+  const std::int64_t averaged = config.optim.ema > 0 ? 1 : 0;
+  const std::int64_t buffers = 4 + averaged + 3 + averaged;  // with the copy that is saved
+  // Floats that backward needs of a token: a layer keeps its inputs, queries, keys, values, sums,
+  // and the inside of the feed-forward; the output layer works on slices of the vocabulary.
+  const std::int64_t encoder = m.encoder_layers * (10 * m.d_model + 2 * m.ffn);
+  const std::int64_t decoder = m.decoder_layers * (17 * m.d_model + 2 * m.ffn);
+  const std::int64_t floats = encoder + decoder + 4 * m.d_model + vocabulary / 4;
+  return parameters * 4 * buffers + config.batch.max_tokens_per_micro * floats * 4;
+}
+
+std::string size_text(double bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < kUnits.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return unit == 0 ? format("{:.0f} B", bytes) : format("{:.1f} {}", bytes, kUnits[unit]);
+}
+
+std::string summary_text(const RunConfig& config, const RunFacts& f) {
+  const ModelConfig& m = config.model;
+  const auto size = [](std::int64_t bytes) { return size_text(static_cast<double>(bytes)); };
+  std::string out;
+  out += format("model       {} parameters: {} + {} layers, width {}, {} heads, vocabulary {}\n",
+                f.parameters, m.encoder_layers, m.decoder_layers, m.d_model, m.heads, f.vocabulary);
+  out += format("data        {} pairs, {} source and {} target tokens", f.train_pairs,
+                f.train_src_tokens, f.train_tgt_tokens);
+  if (f.left_out > 0) {
+    out += format("; {} left out, longer than {}", f.left_out, config.data.max_length);
+  }
+  out += format("; {} validation pairs\n", f.valid_pairs);
+  out += format("steps       {} an epoch", f.steps_per_epoch);
+  if (config.stop.steps) {
+    out += format(", at most {} ({:.1f} epochs)", *config.stop.steps,
+                  static_cast<double>(*config.stop.steps) / static_cast<double>(f.steps_per_epoch));
+  }
+  out += format("\nrate        {}, highest {:.4g} at step {}\n", name_of(config.optim.schedule),
+                f.peak_lr, f.peak_step + 1);
+  out += format("memory      about {}\n",
+                size(memory_estimate_bytes(config, f.parameters, f.vocabulary)));
+  out += format("checkpoint  {} each; the run grows to about {}, {} are free\n",
+                size(checkpoint_bytes(config, f.parameters)),
+                size(disk_forecast_bytes(config, f.parameters)),
+                size_text(static_cast<double>(f.disk_free_bytes)));
+  out += format("device      {}, {} thread{}, {}", f.device, f.threads, f.threads == 1 ? "" : "s",
+                name_of(config.precision));
+  return out;
+}
+
+std::optional<std::string> disk_warning(const RunConfig& config, const RunFacts& facts) {
+  const auto needed = static_cast<double>(disk_forecast_bytes(config, facts.parameters));
+  const auto free = static_cast<double>(facts.disk_free_bytes);
+  if (needed <= free) return {};
+  return format(
+      "the run grows to about {}, but only {} are free at {}; free some, or lower "
+      "checkpoint.keep or checkpoint.best",
+      size_text(needed), size_text(free), config.run);
+}
+
+}  // namespace tandem

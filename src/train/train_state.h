@@ -1,0 +1,38 @@
+// train_state: everything a run goes on from that is not a tensor. Nothing random is in it: order
+// and dropout are functions of (seed, step, place).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/json.h"
+#include "data/data_cursor.h"
+#include "train/loss_scaler.h"
+
+namespace tandem {
+
+struct BestModel {
+  std::int64_t step = 0;
+  double val_loss = 0;
+  bool operator==(const BestModel&) const = default;
+};
+
+struct TrainState {
+  std::int64_t step = 0;     // batches consumed, skipped updates included
+  std::int64_t updates = 0;  // of the weights: what Adam's bias correction counts
+  DataCursor cursor;         // of the next batch
+  std::int64_t tokens = 0;   // target tokens seen
+  double seconds = 0;        // of training
+  LossScaleState loss_scale;
+  std::vector<BestModel> best;  // kept models, best first
+  std::optional<double> best_val_loss, bleu;
+  std::int64_t evaluated_step = -1;  // of the newest evaluation
+  std::int64_t evals_without_better = 0;
+  bool operator==(const TrainState&) const = default;
+};
+
+Json state_json(const TrainState& state);
+TrainState state_from_json(const Json& json);  // UserError names what is missing
+
+}  // namespace tandem

@@ -1,0 +1,211 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "observe/step_timer.h"
+#include "train/memory_guard.h"
+#include "train/retention.h"
+
+namespace tandem {
+namespace {
+
+bool due(std::int64_t step, std::int64_t every) {
+  return every > 0 && step % every == 0;
+}
+
+// Puts the averaged weights into the model for as long as it lives.
+class AveragedWeights {
+ public:
+  AveragedWeights(const Tensor& values, const Tensor& averaged) : values_(values) {
+    if (!averaged.defined()) return;
+    const at::NoGradGuard no_gradient;
+    trained_ = values.clone();
+    values_.copy_(averaged);
+  }
+  ~AveragedWeights() {
+    if (!trained_.defined()) return;
+    const at::NoGradGuard no_gradient;
+    values_.copy_(trained_);
+  }
+  AveragedWeights(const AveragedWeights&) = delete;
+  AveragedWeights& operator=(const AveragedWeights&) = delete;
+
+ private:
+  Tensor values_, trained_;
+};
+
+}  // namespace
+
+Trainer::Trainer(TrainSetting setting, TrainParts parts, TrainState state)
+    : setting_(std::move(setting)),
+      parts_(std::move(parts)),
+      schedule_(setting_.optim, parts_.model.config().d_model, setting_.stop.steps),
+      scaling_{setting_.fp16 && setting_.optim.loss_scaling == LossScaling::backoff,
+               setting_.optim.loss_scale_window},
+      state_(std::move(state)),
+      seconds_before_(state_.seconds),
+      start_(Clock::now()),
+      saved_step_(state_.step > 0 ? state_.step : -1) {}
+
+EndRecord Trainer::run() {
+  for (;;) {
+    if (auto why = reason_to_end()) return finish(std::move(*why));
+    parts_.observers.on_step(step());
+    std::optional<BestModel> best;
+    if (due(state_.step, setting_.eval_every)) best = evaluate();
+    save(due(state_.step, setting_.checkpoint.every), best);
+    report_saves(false);
+  }
+}
+
+StepRecord Trainer::step() {
+  StepTimer time;
+  const StepBatch work = time.measure(&StepSeconds::data, [&] { return parts_.loader.next(); });
+  const double scale = state_.loss_scale.scale;
+  const DropoutStep dropout{setting_.seed, state_.step};
+  double loss_sum = 0, nll_sum = 0;  // sums, never means, until the last moment
+
+  time.measure(&StepSeconds::optimizer, [&] { parts_.model.params().zero_gradients(); });
+  for (const Batch& batch : work.micro) {
+    guard_memory([&] { return too_large(batch); },
+                 [&] {
+                   const LossTerms loss = time.measure(&StepSeconds::forward, [&] {
+                     return parts_.model.loss(batch, {setting_.optim.label_smoothing, dropout});
+                   });
+                   time.measure(&StepSeconds::backward, [&] { (loss.sum * scale).backward(); });
+                   loss_sum += loss.sum.item<double>();
+                   nll_sum += loss.nll.item<double>();
+                 });
+  }
+
+  const auto tokens = static_cast<double>(work.tgt_tokens);
+  const double lr = schedule_.at(state_.step);
+  const UpdateStats done = time.measure(&StepSeconds::optimizer, [&] {
+    return parts_.adam.step(state_.updates + 1, lr, 1.0 / (tokens * scale));
+  });
+
+  state_.step += 1;
+  state_.updates += done.finite ? 1 : 0;
+  state_.cursor = work.after;
+  state_.tokens += work.tgt_tokens;
+  state_.seconds = seconds();
+  state_.loss_scale = after_step(state_.loss_scale, scaling_, done.finite);
+
+  StepRecord record;
+  record.step = state_.step;
+  record.epoch = work.cursor.epoch;
+  record.loss = loss_sum / tokens;
+  record.nll = nll_sum / tokens;
+  record.tokens = work.tgt_tokens;
+  record.src_tokens = work.src_tokens;
+  record.sentences = work.sentences;
+  record.micro_batches = static_cast<std::int64_t>(work.micro.size());
+  record.lr = lr;
+  record.grad_norm = done.grad_norm;
+  record.loss_scale = scale;
+  record.skipped = !done.finite;
+  record.seconds = time.result();
+  if (record.skipped) judge_overflow(record);
+  return record;
+}
+
+// An overflow belongs to fp16 as long as a smaller scale can help; else the run has diverged.
+void Trainer::judge_overflow(const StepRecord& record) const {
+  if (setting_.fp16 && state_.loss_scale.skips_in_a_row <= kMostSkipsInARow) return;
+  const std::string what =
+      setting_.fp16
+          ? format("gradients overflowed in {} steps in a row", state_.loss_scale.skips_in_a_row)
+          : format("loss {} and gradient norm {} are not finite", record.loss, record.grad_norm);
+  throw UserError(
+      format("training diverged at step {}: {}; the weights were not touched by it; lower optim.lr "
+             "({} at this step), raise optim.warmup_steps or set optim.clip, then run the same "
+             "command again to go on from the newest checkpoint",
+             record.step, what, record.lr));
+}
+
+std::string Trainer::too_large(const Batch& batch) const {
+  const std::size_t largest = std::max(batch.src_ids.size(), batch.tgt_in.size());
+  const auto bound = static_cast<std::size_t>(setting_.max_tokens_per_micro);
+  return format(
+      "out of memory at step {}: a micro-batch of {} sentences, {} source and {} target tokens "
+      "does "
+      "not fit; set batch.max_tokens_per_micro below {} (results stay the same up to rounding) and "
+      "run the same command again",
+      state_.step + 1, batch.sentences(), batch.src_ids.size(), batch.tgt_in.size(),
+      std::min(largest, bound));
+}
+
+std::optional<BestModel> Trainer::evaluate() {
+  const auto start = Clock::now();
+  EvalResult result;
+  {
+    const AveragedWeights weights(parts_.model.params().values(), parts_.adam.averaged());
+    result = parts_.evaluate(parts_.model, state_.step);
+  }
+  const double took = std::chrono::duration<double>(Clock::now() - start).count();
+  parts_.observers.on_eval({state_.step, result.val_loss, result.train_loss, result.bleu,
+                            result.chrf, took, std::move(result.samples)});
+
+  const bool better = std::isfinite(result.val_loss) &&
+                      (!state_.best_val_loss || result.val_loss < *state_.best_val_loss);
+  if (better) state_.best_val_loss = result.val_loss;
+  state_.evals_without_better = better ? 0 : state_.evals_without_better + 1;
+  state_.evaluated_step = state_.step;
+  state_.bleu = result.bleu;
+  const BestModel candidate{state_.step, result.val_loss};
+  state_.best =
+      rank_best(state_.best, candidate, static_cast<std::size_t>(setting_.checkpoint.best));
+  if (std::ranges::find(state_.best, candidate) == state_.best.end()) return {};
+  return candidate;
+}
+
+void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
+  if (!checkpoint && !best) return;
+  state_.seconds = seconds();
+  parts_.store.save({checkpoint, best, state_, setting_.settings},
+                    {parts_.model.params().values(), parts_.adam.first_moment(),
+                     parts_.adam.second_moment(), parts_.adam.averaged()});
+  if (checkpoint) saved_step_ = state_.step;
+}
+
+void Trainer::report_saves(bool last) {
+  for (const SaveOutcome& outcome : parts_.store.finished()) {
+    if (outcome.failure.empty()) {
+      if (outcome.is_checkpoint) parts_.observers.on_checkpoint(outcome.record);
+      continue;
+    }
+    const std::string text =
+        format("step {} could not be saved: {}", outcome.record.step, outcome.failure);
+    if (last && outcome.record.step == state_.step) throw EnvError(text);
+    parts_.observers.on_event(
+        {state_.step, "warning", text + "; training goes on and tries again at the next save"});
+  }
+}
+
+std::optional<StopReason> Trainer::reason_to_end() {
+  if (parts_.stop)
+    return StopReason{"signal", format("stopped by a signal at step {}", state_.step)};
+  return reason_to_stop(setting_.stop, {state_.step, state_.cursor.epoch, seconds(),
+                                        state_.evals_without_better, state_.bleu});
+}
+
+EndRecord Trainer::finish(StopReason why) {
+  const bool to_judge =
+      why.key != "signal" && state_.step > 0 && state_.evaluated_step != state_.step;
+  std::optional<BestModel> best;
+  if (to_judge) best = evaluate();
+  save(state_.step > 0 && (to_judge || saved_step_ != state_.step), best);
+  parts_.store.wait();
+  report_saves(true);
+  return {state_.step, why.key, why.text, seconds(), state_.tokens};
+}
+
+double Trainer::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+}  // namespace tandem

@@ -1,0 +1,88 @@
+// trainer: the loop. One step is read in one function, step(); all arrows leave from here, nothing
+// it calls calls it back.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "config/checkpoint_config.h"
+#include "config/optim_config.h"
+#include "config/stop_config.h"
+#include "data/loader.h"
+#include "model/transformer.h"
+#include "observe/observer.h"
+#include "train/adam.h"
+#include "train/checkpoint_store.h"
+#include "train/lr_schedule.h"
+#include "train/stop_rule.h"
+#include "train/train_state.h"
+
+namespace tandem {
+
+struct EvalResult {
+  double val_loss = 0, train_loss = 0;
+  std::optional<double> bleu, chrf;
+  std::vector<SampleTranslation> samples;
+};
+// The model holds the weights to judge: the averaged ones when averaging is on.
+using Evaluate = std::function<EvalResult(const Transformer& model, std::int64_t step)>;
+
+struct TrainSetting {
+  std::uint64_t seed = 0;
+  bool fp16 = false;  // loss scaling is on
+  OptimConfig optim;
+  StopConfig stop;
+  CheckpointConfig checkpoint;
+  std::int64_t eval_every = 0;
+  std::int64_t max_tokens_per_micro = 0;  // for the advice when memory runs out
+  Json settings;                          // of the whole run, kept in checkpoints
+};
+
+// What the trainer works with; all of it outlives the trainer.
+struct TrainParts {
+  Transformer& model;
+  Adam& adam;
+  Loader& loader;
+  CheckpointStore& store;
+  Observer& observers;
+  Evaluate evaluate;
+  const std::atomic<bool>& stop;  // set by a signal
+};
+
+class Trainer {
+ public:
+  // state: fresh, or that of the checkpoint which model, adam and loader were set to.
+  Trainer(TrainSetting setting, TrainParts parts, TrainState state);
+
+  // Trains until a stop rule holds or the flag is set; everything is on disk when it returns.
+  // reason "signal": stopped by the flag.
+  EndRecord run();
+  const TrainState& state() const { return state_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  StepRecord step();
+  std::string too_large(const Batch& batch) const;
+  void judge_overflow(const StepRecord& record) const;
+  std::optional<BestModel> evaluate();
+  void save(bool checkpoint, std::optional<BestModel> best);
+  void report_saves(bool last);
+  EndRecord finish(StopReason why);
+  std::optional<StopReason> reason_to_end();
+  double seconds() const;
+
+  TrainSetting setting_;
+  TrainParts parts_;
+  LrSchedule schedule_;
+  LossScaleSetting scaling_;
+  TrainState state_;
+  double seconds_before_;
+  Clock::time_point start_;
+  std::int64_t saved_step_ = -1;
+};
+
+}  // namespace tandem

@@ -1,0 +1,209 @@
+#include "train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "base/rng.h"
+#include "base/temporary_folder.h"
+#include "data/corpus.h"
+#include "data/corpus_writer.h"
+#include "observe/console.h"
+#include "observe/journal.h"
+#include "train/mean_loss.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int32_t kWords = 40;
+
+// Pairs of random words; the target is the source backwards.
+Corpus sample_corpus(const fs::path& folder) {
+  CorpusWriter writer(folder, "train", {{0, 1, 2, 3}, kWords, 1});
+  for (std::uint64_t pair = 0; pair < 120; ++pair) {
+    std::vector<std::int32_t> src;
+    for (std::uint64_t i = 0; i < 2 + pair % 7; ++i) {
+      src.push_back(4 + static_cast<std::int32_t>(bounded(random_bits(3, pair, i), kWords - 4)));
+    }
+    const std::vector<std::int32_t> tgt(src.rbegin(), src.rend());
+    writer.add(src, tgt);
+  }
+  writer.finish();
+  return Corpus(folder, "train");
+}
+
+ModelConfig model_config() {
+  ModelConfig config;
+  config.d_model = 16;
+  config.heads = 2;
+  config.ffn = 24;
+  config.encoder_layers = config.decoder_layers = 1;
+  config.dropout = 0.2;
+  return config;
+}
+
+TrainSetting setting_of(std::int64_t steps) {
+  TrainSetting setting;
+  setting.seed = 5;
+  setting.optim.schedule = Schedule::constant;
+  setting.optim.lr = 0.01;
+  setting.optim.warmup_steps = 0;
+  setting.optim.ema = 0.9;
+  setting.stop.steps = steps;
+  setting.checkpoint = {.every = 7, .keep = 2, .best = 2};
+  setting.eval_every = 5;
+  setting.max_tokens_per_micro = 60;
+  setting.settings = Json::object();
+  return setting;
+}
+
+// A run in a folder of its own, up to the end.
+struct Session {
+  explicit Session(TrainSetting setting_, at::ScalarType compute = at::kFloat)
+      : setting(std::move(setting_)),
+        corpus(sample_corpus(folder.path())),
+        model(model_config(), kWords, at::kCPU, compute),
+        adam(model.params(), setting.optim),
+        run(folder.path()) {
+    model.initialize(setting.seed);
+    adam.start_average();
+    state.loss_scale.scale = setting.fp16 ? setting.optim.loss_scale : 1;
+  }
+
+  EndRecord train() {
+    LoaderSetting order;
+    order.seed = setting.seed;
+    order.batch = {BatchUnit::tokens, 150, 64};
+    order.cut.max_tokens_per_micro = setting.max_tokens_per_micro;
+    Loader loader(corpus, order, state.cursor);
+    RunConfig config;
+    config.checkpoint = setting.checkpoint;
+    CheckpointStore store(run, {config, "vocab"}, model.params());
+    const auto pairs = fixed_slice(corpus.lengths(), 20, 64);
+    const Evaluate evaluate = [&](const Transformer& judged, std::int64_t) {
+      EvalResult result;
+      result.val_loss = result.train_loss = mean_loss(judged, corpus, pairs, 500);
+      return result;
+    };
+    Trainer trainer(setting, {model, adam, loader, store, observers, evaluate, stop}, state);
+    EndRecord end = trainer.run();
+    state = trainer.state();
+    return end;
+  }
+
+  TrainSetting setting;
+  TemporaryFolder folder;
+  Corpus corpus;
+  Transformer model;
+  Adam adam;
+  RunFolder run;
+  ObserverList observers;
+  TrainState state;
+  std::atomic<bool> stop = false;
+};
+
+// Keeps what it was told.
+struct Listener final : Observer {
+  explicit Listener(std::vector<StepRecord>& heard_) : heard(heard_) {}
+  void on_step(const StepRecord& record) override { heard.push_back(record); }
+  std::vector<StepRecord>& heard;
+};
+
+TEST(Trainer, WatchersDoNotChangeTheWeights) {
+  Session alone(setting_of(50)), watched(setting_of(50));
+  std::vector<StepRecord> heard;
+  watched.observers.add("listener", std::make_unique<Listener>(heard));
+  watched.observers.add("journal",
+                        std::make_unique<Journal>(watched.run.journal(), [] { return 0.0; }));
+  watched.observers.add("console", std::make_unique<Console>(ConsoleSetting{.log_every = 25},
+                                                             watched.folder.path() / "log"));
+  EXPECT_EQ(alone.train().reason, "steps");
+  EXPECT_EQ(watched.train().reason, "steps");
+  EXPECT_EQ(heard.size(), 50u);
+  EXPECT_TRUE(at::equal(alone.model.params().values(), watched.model.params().values()));
+  EXPECT_TRUE(at::equal(alone.adam.averaged(), watched.adam.averaged()));
+  EXPECT_LT(heard.back().loss, heard.front().loss - 0.5);  // and it learns
+}
+
+TEST(Trainer, MicroBatchesAreOneUpdate) {
+  TrainSetting whole = setting_of(10), cut = setting_of(10);
+  whole.max_tokens_per_micro = 100000;
+  Session one(whole), many(cut);
+  std::vector<StepRecord> of_one, of_many;
+  one.observers.add("listener", std::make_unique<Listener>(of_one));
+  many.observers.add("listener", std::make_unique<Listener>(of_many));
+  one.train();
+  many.train();
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(of_one[i].micro_batches, 1);
+    EXPECT_GE(of_many[i].micro_batches, 2);
+    EXPECT_NEAR(of_one[i].loss, of_many[i].loss, 1e-4);
+    EXPECT_NEAR(of_one[i].grad_norm, of_many[i].grad_norm, 1e-3);
+  }
+}
+
+TEST(Trainer, AnOverflowSkipsTheStepAndNeverReachesTheWeights) {
+  TrainSetting setting = setting_of(1);
+  setting.fp16 = true;
+  setting.optim.loss_scale = std::pow(2.0, 30);
+  setting.optim.loss_scaling = LossScaling::fixed;
+  Session session(setting, at::kHalf);
+  std::vector<StepRecord> heard;
+  session.observers.add("listener", std::make_unique<Listener>(heard));
+  const Tensor before = session.model.params().values().detach().clone();
+  session.train();
+  ASSERT_EQ(heard.size(), 1u);
+  EXPECT_TRUE(heard[0].skipped);
+  EXPECT_TRUE(at::equal(before, session.model.params().values()));
+  EXPECT_EQ(session.state.loss_scale.skipped, 1);
+  EXPECT_EQ(session.state.step, 1);
+  EXPECT_EQ(session.state.updates, 0);
+}
+
+TEST(Trainer, BackoffFindsAScaleThatWorks) {
+  TrainSetting setting = setting_of(40);
+  setting.fp16 = true;
+  setting.optim.loss_scale = std::pow(2.0, 30);
+  Session session(setting, at::kHalf);
+  std::vector<StepRecord> heard;
+  session.observers.add("listener", std::make_unique<Listener>(heard));
+  session.train();
+  EXPECT_GT(session.state.loss_scale.skipped, 0);
+  EXPECT_FALSE(heard.back().skipped);
+  EXPECT_LT(heard.back().loss, heard.front().loss);
+}
+
+TEST(Trainer, ALossThatIsNotFiniteEndsTheRunInOneSentence) {
+  Session session(setting_of(5));
+  {
+    const at::NoGradGuard no_gradient;
+    session.model.params().values()[3] = std::nanf("");
+  }
+  EXPECT_THROW(session.train(), UserError);
+  EXPECT_EQ(session.adam.first_moment().abs().max().item<float>(), 0);
+}
+
+TEST(Trainer, TheFlagEndsItWithACheckpoint) {
+  Session session(setting_of(50));
+  session.state.step = 0;
+  struct Stopper final : Observer {
+    explicit Stopper(std::atomic<bool>& flag_) : flag(flag_) {}
+    void on_step(const StepRecord& record) override { flag = record.step == 3; }
+    std::atomic<bool>& flag;
+  };
+  session.observers.add("stopper", std::make_unique<Stopper>(session.stop));
+  EXPECT_EQ(session.train().reason, "signal");
+  EXPECT_EQ(checkpoint_problem(session.run.checkpoint(3)), "");
+}
+
+TEST(Trainer, AFinishedRunDoesNothingMore) {
+  Session session(setting_of(6));
+  session.train();
+  const Tensor before = session.model.params().values().detach().clone();
+  EXPECT_EQ(session.train().step, 6);
+  EXPECT_TRUE(at::equal(before, session.model.params().values()));
+}
+
+}  // namespace
+}  // namespace tandem

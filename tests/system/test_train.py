@@ -1,0 +1,409 @@
+"""train and average: the real program on a small corpus; stopped, killed and resumed."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def data(tandem, tmp_path_factory):
+    """A dataset of 300 pairs: words and the same words backwards."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = random.Random(4)
+    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
+    for part, count in (("train", 300), ("valid", 20)):
+        lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
+        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
+    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
+                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
+    assert done.returncode == 0, done.stderr
+    return folder / "data"
+
+
+# About six steps an epoch; each step has three micro-batches.
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.2}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5, clip: 1.0, ema: 0.9}
+eval: {every: 5, beam: 1}
+checkpoint: {every: 5}
+stop: {steps: 20}
+log: {every: 5}
+"""
+
+
+# Threads that wait for each other sleep: on a machine that is busy otherwise they would spin for minutes.
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
+
+class Run:
+    def __init__(self, program, tandem, data, folder: Path, name: str):
+        self.program, self.tandem, self.data = program, tandem, data
+        self.path = folder / name
+        self.config = folder / "config.yaml"
+        self.config.write_text(CONFIG)
+
+    def command(self, *more):
+        return ["train", self.config, f"data.path={self.data}", f"run={self.path}", *more]
+
+    def train(self, *more, code=0):
+        done = self.tandem(*self.command(*more), env=QUIET)
+        assert done.returncode == code, done.stderr
+        return done
+
+    def start(self, *more):
+        return subprocess.Popen([str(part) for part in (self.program, *self.command(*more))], stdin=subprocess.DEVNULL,
+                                env={**os.environ, **QUIET}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for_step(self, child, step):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and child.poll() is None:
+            if any(line["type"] == "step" and line["step"] >= step for line in self.raw_lines()):
+                return
+            time.sleep(0.005)
+        raise AssertionError(f"step {step} was not reached: {child.communicate()[1]}")
+
+    def raw_lines(self):
+        """Every whole line of the journal."""
+        path = self.path / "journal.jsonl"
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
+
+    def lines(self, kind):
+        """The lines that count: a resumed run supersedes what came after its checkpoint."""
+        kept = []
+        for line in self.raw_lines():
+            if line["type"] == "run" and line["resumed_from"] is not None:
+                kept = [old for old in kept if old.get("step", 0) <= line["resumed_from"]]
+            kept.append(line)
+        return [line for line in kept if line["type"] == kind]
+
+    def losses(self):
+        """By step; what is not finite is null in the journal."""
+        bits = lambda value: value if value is None else float(value).hex()
+        return {line["step"]: tuple(bits(line[key]) for key in ("loss", "nll", "grad_norm", "lr", "loss_scale"))
+                for line in self.lines("step")}
+
+    def checkpoints(self):
+        return sorted(path.name for path in (self.path / "checkpoints").glob("step-*"))
+
+    def weights(self, step):
+        folder = self.path / f"checkpoints/step-{step:08}"
+        return (folder / "model.safetensors").read_bytes(), (folder / "optimizer.safetensors").read_bytes()
+
+
+@pytest.fixture
+def make_run(program, tandem, data, tmp_path):
+    return lambda name="run": Run(program, tandem, data, tmp_path, name)
+
+
+@pytest.fixture(scope="module")
+def whole(program, tandem, data, tmp_path_factory):
+    """Uninterrupted runs, by setting."""
+    made = {}
+
+    def of(*more):
+        if more not in made:
+            made[more] = Run(program, tandem, data, tmp_path_factory.mktemp("whole"), "run")
+            made[more].train(*more)
+        return made[more]
+
+    return of
+
+
+def assert_equal_runs(a: Run, b: Run, step=20):
+    assert a.losses() == b.losses() and len(a.losses()) == step
+    assert a.weights(step) == b.weights(step)
+    evals = lambda run: [(e["step"], e["val_loss"].hex(), e["train_loss"].hex()) for e in run.lines("eval")]
+    assert evals(a) == evals(b)
+
+
+def refused(done, *words, code=2):
+    assert done.returncode == code, done.stderr
+    sentence = done.stderr.strip().split("\n")[-1]
+    assert sentence.startswith("tandem: "), sentence
+    for word in words:
+        assert str(word) in sentence, sentence
+
+
+# --- it trains -------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_leaves_what_the_design_says(whole):
+    run = whole()
+    losses = [line["loss"] for line in run.lines("step")]
+    assert losses[-1] < losses[0]
+    assert run.checkpoints() == ["step-00000010", "step-00000015", "step-00000020"]
+    assert (run.path / "checkpoints/latest").read_text() == "step-00000020\n"
+    for folder in [run.path / "model", *(run.path / "best").iterdir()]:
+        assert {p.name for p in folder.iterdir()} == {"model.safetensors", "config.yaml", "vocab.model"}
+    assert len(list((run.path / "best").iterdir())) == 4
+    best = min(run.lines("eval"), key=lambda e: e["val_loss"])
+    assert (run.path / f"best/val_loss={best['val_loss']:.4f}-step-{best['step']}").exists()
+    assert run.tandem("config", run.path / "config.yaml").returncode == 0
+    log = (run.path / "logs/rank-0.log").read_text()
+    for word in ("parameters", "an epoch", "highest", "memory", "checkpoint", "free"):
+        assert word in log
+    assert "step 20/20" in log and "validation loss" in log and "done: 20 steps" in log
+
+
+def test_journal_lines_say_where_the_time_went(whole):
+    run = whole()
+    assert [line["type"] for line in run.raw_lines()][0] == "run" and run.raw_lines()[-1]["type"] == "end"
+    for line in run.lines("step"):
+        seconds = line["seconds"]
+        assert set(seconds) == {"total", "data", "forward", "backward", "exchange", "wait", "optimizer", "other"}
+        assert sum(seconds.values()) - seconds["total"] == pytest.approx(seconds["total"], rel=1e-6)
+        assert line["tokens"] > 0 and line["micro_batches"] >= 2 and not line["skipped"]
+    assert [line["step"] for line in run.lines("checkpoint")] == [5, 10, 15, 20]
+    assert run.lines("checkpoint")[-1]["bytes"] == sum(
+        p.stat().st_size for p in (run.path / "checkpoints/step-00000020").iterdir())
+
+
+def test_the_checkpoint_opens_with_the_safetensors_package(whole):
+    from safetensors.numpy import load_file
+    folder = whole().path / "checkpoints/step-00000020"
+    model, optimizer = load_file(folder / "model.safetensors"), load_file(folder / "optimizer.safetensors")
+    assert set(optimizer) == {f"{kind}.{name}" for kind in ("first_moment", "second_moment", "raw") for name in model}
+    assert all((optimizer[f"second_moment.{name}"] >= 0).all() for name in model)
+
+
+def test_average_is_the_mean_of_the_best(whole, tandem, tmp_path):
+    from safetensors.numpy import load_file
+    run = whole()
+    done = tandem("average", "--run", run.path, "--best", "3", "--out", tmp_path / "mean")
+    assert done.returncode == 0, done.stderr
+    best = sorted((run.path / "best").iterdir(), key=lambda p: float(re.match(r"val_loss=([\d.]+)-", p.name)[1]))[:3]
+    models = [load_file(p / "model.safetensors") for p in best]
+    mean = load_file(tmp_path / "mean/model.safetensors")
+    for name, values in mean.items():
+        assert abs(values - sum(m[name].astype("f8") for m in models) / 3).max() < 1e-7
+    assert (tmp_path / "mean/vocab.model").read_bytes() == (best[0] / "vocab.model").read_bytes()
+    refused(tandem("average", "--run", run.path, "--out", tmp_path / "mean"), "mean", "exists")
+    refused(tandem("average", "--run", tmp_path, "--out", tmp_path / "other"), "best")
+
+
+@pytest.mark.parametrize("stop, reason", [("stop.epochs=2", "epochs"), ("stop.patience=1", "patience"), ("stop.hours=1e-9", "hours")])
+def test_other_ways_to_end(make_run, stop, reason):
+    run = make_run()
+    # A rate of nearly nothing: the validation loss soon stops getting better.
+    run.train(stop, "stop.steps=60", "eval.every=1", "optim.ema=0", *(["optim.lr=1e-30"] if reason == "patience" else []))
+    assert run.lines("end")[-1]["reason"] == reason
+
+
+# --- exact resume ----------------------------------------------------------------------------------------------------
+
+
+SETTINGS = {"1 thread": (), "2 threads": ("threads=2",),
+            "fp16": ("precision=fp16", "optim.loss_scale=1073741824", "optim.loss_scale_window=3"),
+            "lazy": ("model.tied=none", "optim.lazy_embedding=true", "optim.weight_decay=0.1")}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_killed_and_resumed_equals_uninterrupted_to_the_bit(make_run, whole, setting):
+    more = SETTINGS[setting]
+    run = make_run()
+    child = run.start(*more, "stop.steps=1000000")
+    run.wait_for_step(child, 12)
+    child.kill()
+    child.communicate()
+    run.train(*more)
+    assert 0 < run.lines("run")[-1]["resumed_from"] < 20
+    assert_equal_runs(run, whole(*more))
+    if setting == "fp16":
+        assert any(line["skipped"] for line in run.lines("step")) and not all(line["skipped"] for line in run.lines("step"))
+
+
+def steps_of_an_epoch(run):
+    return sum(line["epoch"] == 0 for line in run.lines("step"))
+
+
+@pytest.mark.parametrize("setting", ["1 thread", "2 threads", "fp16"])
+@pytest.mark.parametrize("point", ["step 1", "mid-epoch", "last of an epoch", "first of the next"])
+def test_stopped_at_any_step_it_goes_on_exactly(make_run, whole, point, setting):
+    more = SETTINGS[setting]
+    reference = whole(*more)
+    epoch = steps_of_an_epoch(reference)
+    assert 3 <= epoch <= 12
+    stop = {"step 1": 1, "mid-epoch": epoch // 2, "last of an epoch": epoch, "first of the next": epoch + 1}[point]
+    run = make_run()
+    # Evaluations at the end of the first part do not belong to the uninterrupted run.
+    run.train(*more, f"stop.steps={stop}")
+    run.train(*more)
+    assert run.lines("run")[-1]["resumed_from"] == stop
+    assert run.losses() == reference.losses() and run.weights(20) == reference.weights(20)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_saves_ends_with_75_and_resumes_exactly(make_run, whole, sign):
+    run = make_run()
+    child = run.start("checkpoint.every=0", "eval.every=0", "stop.steps=1000000")
+    run.wait_for_step(child, 3)
+    child.send_signal(sign)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 75, stderr
+    assert "saved" in stderr.splitlines()[-1]
+    steps = max(run.losses())
+    assert run.checkpoints() == [f"step-{steps:08}"]
+    if steps < 20:
+        run.train()
+        assert run.losses() == whole().losses() and run.weights(20) == whole().weights(20)
+
+
+def test_a_finished_run_is_left_as_it_is(make_run):
+    run = make_run()
+    run.train()
+    before = run.weights(20)
+    run.train()
+    assert run.weights(20) == before and len(run.losses()) == 20
+    run.train("stop.steps=22")
+    assert max(run.losses()) == 22
+
+
+def test_observers_of_another_rhythm_do_not_change_the_weights(make_run, whole):
+    run = make_run()
+    run.train("log.every=1", "eval.every=3", "checkpoint.every=4", "checkpoint.best=1", "cost.per_host_hour=3")
+    assert run.losses() == whole().losses() and run.weights(20) == whole().weights(20)
+
+
+# --- damage, and other processes -------------------------------------------------------------------------------------
+
+
+def test_a_damaged_checkpoint_is_named_and_the_older_one_used(make_run, whole):
+    run = make_run()
+    run.train()
+    for name in ("model.safetensors", "MANIFEST.json"):
+        path = run.path / f"checkpoints/step-000000{20 if name[0] == 'm' else 15}" / name
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 16
+        path.write_bytes(content)
+    done = run.train()
+    assert "step-00000020 cannot be used: model.safetensors is damaged" in done.stderr
+    assert "step-00000015 cannot be used: MANIFEST.json" in done.stderr
+    assert run.lines("run")[-1]["resumed_from"] == 10
+    assert_equal_runs(run, whole())
+
+
+def test_without_a_whole_checkpoint_it_does_not_start_anew(make_run):
+    run = make_run()
+    run.train("stop.steps=5", "checkpoint.keep=1")
+    (run.path / "checkpoints/step-00000005/state.json").unlink()
+    before = run.raw_lines()
+    refused(run.train(code=2), "no checkpoint", "state.json is missing", "run=")
+    assert run.raw_lines() == before
+
+
+def test_resume_never_and_from_a_named_checkpoint(make_run, whole):
+    run = make_run()
+    run.train("stop.steps=10")
+    refused(run.train("--resume", "never", code=2), "checkpoints", "run=")
+    other = make_run("other")
+    other.train("--resume", run.path / "checkpoints/step-00000005")
+    assert {s: l for s, l in whole().losses().items() if s > 5} == other.losses()
+    assert other.weights(20) == whole().weights(20)
+    refused(other.train("--resume", run.path / "absent", code=2), "absent")
+
+
+def test_settings_that_may_not_change_are_refused_by_name(make_run):
+    run = make_run()
+    run.train("stop.steps=5")
+    refused(run.train("model.ffn=80", "seed=2", code=2), "model.ffn was 64 and is 80", "seed was 1 and is 2")
+    refused(run.train("batch.tokens=800", code=2), "batch.tokens")
+    done = run.train("stop.steps=6", "optim.lr=0.005")
+    assert "optim.lr was 0.01 and is 0.005" in done.stderr
+
+
+def test_another_dataset_is_refused_by_hash(make_run, tandem, data, tmp_path):
+    run = make_run()
+    run.train("stop.steps=5")
+    source = data.parent
+    done = tandem("prepare", "--src", source / "train.tgt", "--tgt", source / "train.src", "--valid-src", source / "valid.src",
+                  "--valid-tgt", source / "valid.tgt", "--out", tmp_path / "other", "--vocab", data / "vocab.model")
+    assert done.returncode == 0, done.stderr
+    refused(run.train(f"data.path={tmp_path / 'other'}", code=2), "dataset.train was")
+
+
+def test_a_second_process_is_refused_with_the_number_of_the_first(make_run):
+    run = make_run()
+    child = run.start("stop.steps=1000000")
+    run.wait_for_step(child, 1)
+    refused(run.train(code=2), "in use", child.pid)
+    child.kill()
+    child.communicate()
+    run.train("stop.steps=1")  # a killed process leaves no lock
+
+
+def test_a_closed_terminal_does_not_stop_it(make_run):
+    run = make_run()
+    child = run.start("stop.steps=60")
+    run.wait_for_step(child, 2)
+    child.stderr.close()
+    child.stdout.close()
+    child.send_signal(signal.SIGHUP)
+    assert child.wait(timeout=60) == 0
+    assert max(run.losses()) == 60 and "done: 60 steps" in (run.path / "logs/rank-0.log").read_text()
+
+
+def test_a_second_signal_ends_it_at_once(make_run):
+    run = make_run()
+    child = run.start("stop.steps=1000000", "batch.tokens=200000", "model.d_model=256", "model.encoder_layers=6",
+                      "checkpoint.every=0", "eval.every=0")
+    time.sleep(1.5)  # within the first, long step
+    child.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=30)
+    assert child.returncode in (-signal.SIGINT, 75)
+
+
+# --- the machine's failures ------------------------------------------------------------------------------------------
+
+
+def test_a_full_disk_during_a_save_is_a_warning_and_training_goes_on(program, small_disk, make_run):
+    run = make_run()
+    disk = small_disk(700_000)  # some checkpoints of 190 kB
+    run.path = disk.path / "run"
+    done = disk.run(program, *run.command("checkpoint.keep=1000", "checkpoint.every=1"))
+    assert "could not be saved" in done.stderr and "No space left on device" in done.stderr
+    assert "step 20/20" in done.stderr
+    assert done.returncode == 3  # the last one could not be saved either
+    kept = sorted((disk.view / "run/checkpoints").glob("step-*"))
+    assert kept and all((p / "MANIFEST.json").exists() for p in kept)
+
+
+def test_folders_that_cannot_be_used(make_run, tandem):
+    run = make_run()
+    refused(run.train("run=/proc/run", code=3), "/proc/run", code=3)
+    refused(run.train("data.path=absent", code=2), "absent")
+    refused(tandem("train", run.path / "absent.yaml"), "absent.yaml")
+
+
+def test_unknown_settings_are_refused(make_run):
+    run = make_run()
+    refused(run.train("optim.lrr=1", code=2), "optim.lrr", "optim.lr")
+    assert not run.path.exists()
+
+
+def test_a_loss_that_is_not_finite_stops_the_run_and_spares_the_weights(make_run):
+    run = make_run()
+    refused(run.train("optim.schedule=transformer_policy", "optim.lr=1e30", "optim.clip=0", "checkpoint.every=1", code=2),
+            "diverged at step", "optim.lr")
+    assert run.lines("end")[-1]["reason"] == "error"
+    assert run.checkpoints() == [f"step-{max(run.losses()):08}"] or len(run.checkpoints()) <= 3
+
+
+def test_out_of_memory_says_which_batch_and_what_to_change(measured, make_run):
+    run = make_run()
+    done = measured(*run.command("batch.tokens=20000", "batch.max_tokens_per_micro=20000", "model.ffn=65536"),
+                    memory_limit=2 << 30)
+    refused(done, "out of memory at step 1", "sentences", "batch.max_tokens_per_micro", code=3)
