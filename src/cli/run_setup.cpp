@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/hash.h"
 #include "config/dump.h"
@@ -76,7 +78,8 @@ RunFacts facts_of(const RunConfig& config, const Dataset& data, const Transforme
   facts.valid_pairs = data.card.valid.pairs;
   facts.left_out = plan.left_out();
   facts.steps_per_epoch = static_cast<std::int64_t>(plan.batches());
-  facts.peak_step = schedule.peak_step();
+  facts.peak_step = schedule.peak_step();  // or as far as the run comes
+  if (config.stop.steps) facts.peak_step = std::min(facts.peak_step, *config.stop.steps - 1);
   facts.peak_lr = schedule.at(facts.peak_step);
   std::error_code unknown;
   facts.disk_free_bytes = fs::space(config.run, unknown).available;
