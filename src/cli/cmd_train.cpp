@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/signals.h"
+#include "cli/run_evaluation.h"
 #include "cli/run_setup.h"
 #include "cli/verbs.h"
 #include "config/dump.h"
@@ -15,7 +16,6 @@
 #include "model/model_folder.h"
 #include "observe/console.h"
 #include "observe/journal.h"
-#include "train/mean_loss.h"
 #include "train/memory_guard.h"
 #include "train/resume.h"
 #include "train/retention.h"
@@ -51,25 +51,6 @@ class IgnoredSignals {
   void (*hangup_)(int);
   void (*pipe_)(int);
 };
-
-// Validation loss, and that of as many training pairs, evenly spread.
-Evaluate evaluation_of(const RunConfig& config, const Dataset& data) {
-  const std::int64_t at_once = config.batch.max_tokens_per_micro;
-  const std::int64_t longest = config.model.max_positions;
-  auto valid = fixed_slice(data.valid.lengths(), data.valid.size(), longest);
-  auto train =
-      fixed_slice(data.train.lengths(), std::min<std::size_t>(valid.size(), 2000), longest);
-  if (valid.empty() || train.empty()) {
-    throw UserError(format("{}: no pair is short enough for model.max_positions={}",
-                           config.data.path, longest));
-  }
-  return [=, &data](const Transformer& model, std::int64_t) {
-    EvalResult result;
-    result.val_loss = mean_loss(model, data.valid, valid, at_once);
-    result.train_loss = mean_loss(model, data.train, train, at_once);
-    return result;
-  };
-}
 
 LoaderSetting loader_setting(const RunConfig& config) {
   LoaderSetting setting;
@@ -206,7 +187,8 @@ ExitCode train(const Options& options) {
   const IgnoredSignals ignored;
 
   const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  at::set_num_threads(static_cast<int>(config.threads.value_or(cores)));
+  const std::int64_t threads = config.threads.value_or(cores);
+  at::set_num_threads(static_cast<int>(threads));
   const at::Device device = device_of(config.device);
   const Json settings = settings_of(config, data);
   const auto learner = make_learner(config, data.vocab->size(), device);
@@ -234,10 +216,10 @@ ExitCode train(const Options& options) {
   const ModelFiles files{config, data.vocab->model_bytes()};
   CheckpointStore store(run, files, model.params());
   Loader loader(data.train, loader_setting(config), start.state.cursor);
-  Trainer trainer(
-      train_setting(config, settings),
-      {model, adam, loader, store, observers, evaluation_of(config, data), signals.flag()},
-      std::move(start.state));
+  Trainer trainer(train_setting(config, settings),
+                  {model, adam, loader, store, observers,
+                   evaluation_of(config, data, static_cast<std::size_t>(threads)), signals.flag()},
+                  std::move(start.state));
   const EndRecord end = run_to_end(
       trainer, observers, [&] { return export_model(run, trainer.state(), model, adam, files); });
   if (end.reason == "signal") {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include <cmath>
 #include <memory>
 
@@ -11,7 +13,6 @@
 #include "data/corpus_writer.h"
 #include "observe/console.h"
 #include "observe/journal.h"
-#include "train/mean_loss.h"
 
 namespace tandem {
 namespace {
@@ -80,10 +81,15 @@ struct Session {
     RunConfig config;
     config.checkpoint = setting.checkpoint;
     CheckpointStore store(run, {config, "vocab"}, model.params());
-    const auto pairs = fixed_slice(corpus.lengths(), 20, 64);
+    std::vector<std::uint32_t> pairs(20);
+    std::iota(pairs.begin(), pairs.end(), 0);
+    const Batch judged_on = pack(corpus, measure_sentences(corpus.lengths(), pairs));
     const Evaluate evaluate = [&](const Transformer& judged, std::int64_t) {
       EvalResult result;
-      result.val_loss = result.train_loss = mean_loss(judged, corpus, pairs, 500);
+      const at::NoGradGuard no_gradient;
+      const LossTerms loss = judged.loss(judged_on, {});
+      result.val_loss = result.train_loss =
+          loss.nll.item<double>() / static_cast<double>(loss.tokens);
       return result;
     };
     Trainer trainer(setting, {model, adam, loader, store, observers, evaluate, stop}, state);
