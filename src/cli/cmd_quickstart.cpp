@@ -47,7 +47,8 @@ ExitCode quickstart(const fs::path& out) {
   request.valid = {text / "valid.en", text / "valid.de", {}};
   request.out = data;
   request.replace = true;
-  request.training.size = 2000;
+  request.training.size = 3500;
+  request.training.character_coverage = 1.0;  // every letter and digit of the grammar is wanted
   request.threads = std::max(1u, std::thread::hardware_concurrency());
   request.training.threads = static_cast<std::int32_t>(request.threads);
   const DatasetCard card = prepare(request, signals.flag());
