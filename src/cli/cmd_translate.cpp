@@ -106,6 +106,23 @@ void print(const std::string& text) {
   }
 }
 
+std::string translated(const TranslationModel& model, const TranslateSettings& settings,
+                       const Chunk& chunk, const Options& options, LineWarnings& warnings) {
+  const auto translations = translate_lines(*model.model, *model.vocab, chunk.lines, settings);
+  std::string out;
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    if (translations[i].parts > 1) {
+      warnings.add(
+          chunk.first_line + i,
+          format("has {} subwords, more than the {} that the model takes; it was "
+                 "translated in {} parts",
+                 translations[i].source_tokens, settings.max_length - 1, translations[i].parts));
+    }
+    out += text_of(translations[i], chunk.first_line - 1 + i, options);
+  }
+  return out;
+}
+
 ExitCode translate(const Options& options) {
   const TranslationModel model = open_model(options.common);
   TranslateSettings settings = settings_of(model, options.common);
@@ -115,37 +132,23 @@ ExitCode translate(const Options& options) {
                            options.nbest));
   }
   const bool interactive = ::isatty(STDIN_FILENO) == 1;
-  if (interactive) {
-    std::fputs(
-        format("{}: a line in, its translation out; Ctrl-D ends\n", model.folder.string()).c_str(),
-        stderr);
-  }
-  LineReader reader("-", kMaxLineBytes);
-  LineWarnings warnings;
+  const std::string prompt = interactive ? "> " : "";
   Progress progress("translate", 0, "lines");
   Chunk chunk;
+  if (interactive) {
+    const std::string hint = ": a line in, its translation out; Ctrl-D ends\n";
+    std::fputs((model.folder.string() + hint + prompt).c_str(), stderr);
+  } else {
+    settings.on_progress = [&](std::size_t lines) {
+      progress.at(static_cast<double>(chunk.first_line - 1 + lines));
+    };
+  }
+  LineReader reader("-", kMaxLineBytes);  // after the prompt: it waits for the first bytes
+  LineWarnings warnings;
   const std::size_t most_lines = interactive ? 1 : static_cast<std::size_t>(options.chunk);
-  for (;;) {
-    if (interactive) std::fputs("> ", stderr);
-    if (!read_chunk(reader, most_lines, warnings, chunk)) break;
-    if (!interactive) {
-      settings.on_progress = [&](std::size_t lines) {
-        progress.at(static_cast<double>(chunk.first_line - 1 + lines));
-      };
-    }
-    const auto translations = translate_lines(*model.model, *model.vocab, chunk.lines, settings);
-    std::string out;
-    for (std::size_t i = 0; i < translations.size(); ++i) {
-      if (translations[i].parts > 1) {
-        warnings.add(
-            chunk.first_line + i,
-            format("has {} subwords, more than the {} that the model takes; it was "
-                   "translated in {} parts",
-                   translations[i].source_tokens, settings.max_length - 1, translations[i].parts));
-      }
-      out += text_of(translations[i], chunk.first_line - 1 + i, options);
-    }
-    print(out);
+  while (read_chunk(reader, most_lines, warnings, chunk)) {
+    print(translated(model, settings, chunk, options, warnings));
+    std::fputs(prompt.c_str(), stderr);
   }
   if (interactive) std::fputs("\n", stderr);
   warnings.finish();

@@ -1,5 +1,7 @@
 #include "translate/translation_model.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/format.h"
 #include "model/model_folder.h"
@@ -23,7 +25,7 @@ TranslateSettings TranslationModel::settings() const {
   settings.search.beam = config.eval.beam;
   settings.search.alpha = config.eval.alpha;
   settings.search.extra_steps = config.eval.extra_decode_steps;
-  settings.max_length = config.data.max_length;
+  settings.max_length = std::min(config.data.max_length, config.model.max_positions);
   return settings;
 }
 

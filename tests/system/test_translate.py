@@ -165,7 +165,7 @@ def test_what_is_no_model_is_refused(tandem, model, tmp_path):
     refused(tandem("translate", "--model", tmp_path / "absent", input="a\n"), tmp_path / "absent")
     refused(tandem("translate", "--model", tmp_path, input="a\n"), tmp_path, "no model")
     for name, data in ("model.safetensors", (model / "model.safetensors").read_bytes()[:5000]), ("vocab.model", b"x" * 99), \
-            ("config.yaml", b"model: ["):
+            ("config.yaml", b"modle: 1\n"):
         broken = shutil.copytree(model, tmp_path / f"broken-{name}")
         (broken / name).write_bytes(data)
         refused(tandem("translate", "--model", broken, input="a\n"), broken / name)
