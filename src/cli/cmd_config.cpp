@@ -38,7 +38,7 @@ std::string config_text(const Options& options) {
 
 void add_config(CommandLine& line) {
   auto options = std::make_shared<Options>();
-  Verb& verb = line.verb("config", "Checks settings and prints every value that they amount to");
+  Verb& verb = line.verb("config", "Check settings and print every value that they amount to");
   verb.positional("SETTINGS", options->settings,
                   "YAML files, later ones over earlier ones, and key=value such as optim.lr=2.0",
                   false);

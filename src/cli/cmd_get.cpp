@@ -155,7 +155,7 @@ ExitCode get(const GetOptions& options) {
 
 void add_get(CommandLine& line) {
   const auto options = std::make_shared<GetOptions>();
-  Verb& verb = line.verb("get", "download a public corpus, verified, going on where it stopped");
+  Verb& verb = line.verb("get", "Download a public corpus, verified, going on where it stopped");
   verb.positional("CORPUS", options->corpus, "multi30k or wmt14-en-de", false);
   verb.option("--out", options->out, "folder for the files; it is made when absent");
   verb.option("--mirror", options->mirror,

@@ -40,7 +40,7 @@ def tree(tmp_path):
     write("src/base/text.cpp", '#include "base/text.h"\n\n#include <zlib.h>\n')
     write("src/base/text_test.cpp", '#include "base/text.h"\n\n#include <gtest/gtest.h>\n#include <zlib.h>\n')
     write("src/base/format.h", "#include <fmt/format.h>\n")
-    write("src/data/batch.h", '#include <torch/torch.h>\n\n#include "base/text.h"\n')
+    write("src/data/batch.h", '#include "base/text.h"\n')
     return write
 
 
