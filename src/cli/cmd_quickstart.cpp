@@ -52,11 +52,13 @@ ExitCode quickstart(const fs::path& out) {
   request.threads = std::max(1u, std::thread::hardware_concurrency());
   request.training.threads = static_cast<std::int32_t>(request.threads);
   const DatasetCard card = prepare(request, signals.flag());
-  say(format(
-      "\nThe dataset in {}:\n{}\nNext:\n  tandem inspect {} --pairs 5\n  tandem encode --vocab {} "
-      "< {}\n",
-      data.string(), card_text(card), data.string(), (data / "vocab.model").string(),
-      (text / "test.en").string()));
+  const std::string run = (out / "run").string();
+  say(
+      format("\nThe dataset in {0}:\n{1}\nNext:\n"
+             "  tandem inspect {0} --pairs 5\n"
+             "  tandem train configs/quickstart.yaml data.path={0} run={2}\n"
+             "  tandem translate --model {2} < {3}\n",
+             data.string(), card_text(card), run, (text / "test.en").string()));
   return ExitCode::ok;
 }
 
