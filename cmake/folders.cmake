@@ -40,6 +40,8 @@ function(tandem_folder name)
     add_test(NAME ${name} COMMAND ${name}_test)
     if(FOLDER_TORCH)
       target_precompile_headers(${name}_test REUSE_FROM tandem_torch_header)
+    else()
+      target_compile_options(${name}_test PRIVATE -O0)  # what is tested is optimised; tests need to build quickly
     endif()
   endif()
 endfunction()
