@@ -12,6 +12,17 @@ add_library(tandem_torch_header STATIC ${CMAKE_BINARY_DIR}/torch_header.cpp)
 target_link_libraries(tandem_torch_header PRIVATE tandem_torch tandem_warnings)
 target_precompile_headers(tandem_torch_header PRIVATE <ATen/ATen.h> <ATen/Parallel.h> <torch/csrc/autograd/custom_function.h>)
 
+# Loading that header takes seconds; files that do not need LibTorch are better off without it.
+function(skip_torch_header_where_not_needed)
+  foreach(source ${ARGN})
+    file(STRINGS ${source} needs REGEX
+         "#include (<ATen|<torch|\"model/(tensor|transformer|flat_params|weights|decoder_cache|packed_tokens|model_f|init|positions|memorize|ops)|\"train/|\"translate/(batch_workers|top_words)|\"cli/run_)")
+    if(NOT needs)
+      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+    endif()
+  endforeach()
+endfunction()
+
 # tandem_folder(name USES folders... LIBRARIES libs... [TORCH]): one static library for src/name and, from every
 # x_test.cpp in it, one test program name_test. Files are globbed, so no test can be forgotten.
 # TORCH: the folder includes LibTorch and compiles with its precompiled header. Folders above can include its headers
@@ -32,6 +43,7 @@ function(tandem_folder name)
   target_link_libraries(tandem_${name} PUBLIC ${FOLDER_USES} ${FOLDER_LIBRARIES}
                                        PRIVATE tandem_warnings)
   if(FOLDER_TORCH)
+    skip_torch_header_where_not_needed(${sources} ${tests})
     target_precompile_headers(tandem_${name} REUSE_FROM tandem_torch_header)
   endif()
   if(tests)
