@@ -258,11 +258,12 @@ def test_an_exchanged_vocabulary_of_equal_size_is_found(tandem, text):
     assert tandem("inspect", text.out, "--verify").returncode == 0
 
 
-def test_500_flipped_bits_are_all_found(tandem, text):
+def test_flipped_bits_are_named_by_the_program(tandem, text):
+    """A few here; some 500 more, in every file, in prepare_test.cpp, where each costs milliseconds."""
     card_of(tandem(*text.command("--json")))
     rng = random.Random(16)
     files = sorted(text.out.iterdir())
-    for _ in range(500):
+    for _ in range(30):
         path = rng.choice(files)
         data = bytearray(path.read_bytes())
         bit = rng.randrange(len(data) * 8)
