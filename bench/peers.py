@@ -20,7 +20,7 @@ def run(command):
     if status != 0:
         raise SystemExit(f"bench: {command} failed with status {status}")
     return {"seconds": time.perf_counter() - start, "processor_seconds": usage.ru_utime + usage.ru_stime,
-            "peak_mb": usage.ru_maxrss / 1024, "output": output}
+            "peak_mb": usage.ru_maxrss * 1024 / 1e6, "output": output}
 
 
 def alternate(commands, repeats, before=lambda: None):

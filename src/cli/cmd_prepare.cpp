@@ -13,7 +13,7 @@ namespace {
 struct Options {
   std::string src, tgt, valid_src, valid_tgt, tsv, valid_tsv, out, vocab;
   std::string vocab_type = "bpe";
-  std::int64_t vocab_size = 32000, sample_pairs = 500000, seed = 1, max_length = 250;
+  std::int64_t vocab_size = 32000, sample_pairs = 250000, seed = 1, max_length = 250;
   std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
   double character_coverage = 0.9999, max_ratio = 9;
   bool drop_duplicates = false, keep_equal = false, replace = false, json = false;

@@ -19,7 +19,7 @@ struct PrepareRequest {
   bool replace = false;  // an existing dataset
   fs::path vocab;        // a SentencePiece model to use; empty: train one
   VocabTraining training;
-  std::uint64_t sample_pairs = 500000;  // to train the vocabulary on
+  std::uint64_t sample_pairs = 250000;  // to train the vocabulary on
   std::uint64_t seed = 1;               // of that sample
   FilterRules rules;
   std::size_t threads = 1;
