@@ -1,0 +1,199 @@
+#include "cluster/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+constexpr double kNearlyFree = 1.10;    // of no communication
+constexpr double kLocalReserve = 1.15;  // links have bad minutes
+constexpr double kBucketsUnderWay = 3;
+constexpr std::int64_t kFewestLocal = 2, kMostLocal = 128;
+constexpr std::int64_t kShortLocal = 8;  // int8 below: precise deltas cost nothing there
+
+bool is_local(Scheme scheme) {
+  return scheme == Scheme::local_int8 || scheme == Scheme::local_int4;
+}
+bool is_flat(Scheme scheme) {
+  return scheme == Scheme::flat_fp16 || scheme == Scheme::flat_fp32;
+}
+
+// Messages that follow each other, in round trips. A sender of Gloo first hears that the receiver
+// is ready: half a round trip more than the message itself takes. A ring passes 2 (n - 1) messages
+// on; tandem's leaders send to all others at once, and of more than two hosts each sends twice.
+double round_trips(Scheme scheme, const ClusterShape& shape) {
+  if (is_flat(scheme)) return 2.0 * static_cast<double>(shape.workers() - 1);
+  return shape.hosts == 2 ? 1.0 : 2.0;
+}
+
+TravelCost inside_cost(const PredictInput& in) {
+  TravelCost cost;
+  if (in.shape.workers_per_host > 1) {
+    cost.per_value_seconds = in.software.inside_per_value_seconds;
+  }
+  return cost;
+}
+
+TravelCost wire_cost(Scheme scheme, const PredictInput& in) {
+  check(in.link.bytes_per_second > 0, "a link that carries something");
+  TravelCost cost = inside_cost(in);
+  const double latency = round_trips(scheme, in.shape) * in.link.rtt_seconds;
+  cost.fixed_seconds = in.software.per_bucket_seconds;
+  if (is_flat(scheme)) {
+    cost.fixed_seconds += latency;  // one ring at a time
+  } else {
+    cost.latency_seconds = latency;
+    cost.least_seconds = latency / kBucketsUnderWay;
+  }
+  cost.per_value_seconds += in.software.per_value_seconds +
+                            bytes_out_of_host(scheme, in.shape, 1) / in.link.bytes_per_second;
+  return cost;
+}
+
+StepReplay replay(const PredictInput& in, const ComputeSeconds& compute, const TravelCost& cost) {
+  return replay_step(compute, make_buckets(in.facts.pieces, in.facts.bucket_values), cost);
+}
+
+// The same workers as if the links between hosts took no time.
+double step_without_links(const PredictInput& in) {
+  return replay(in, in.facts.compute, inside_cost(in)).step_seconds;
+}
+
+// A global batch is all on the one host that is left; else its workers keep their own part.
+struct OneHost {
+  double step_seconds, tokens;
+};
+OneHost one_host(const PredictInput& in) {
+  const auto hosts = static_cast<double>(in.shape.hosts);
+  const StepFacts& facts = in.facts;
+  const ComputeSeconds compute =
+      facts.batch_is_global ? scaled_compute(facts.compute, hosts) : facts.compute;
+  return {replay(in, compute, inside_cost(in)).step_seconds,
+          facts.batch_is_global ? facts.tokens : facts.tokens / hosts};
+}
+
+void judge(Prediction& p, const PredictInput& in) {
+  const OneHost alone = one_host(in);
+  const double tokens = p.scheme == Scheme::one_host ? alone.tokens : in.facts.tokens;
+  p.tokens_per_second = tokens / p.step_seconds;
+  p.speed_up = p.tokens_per_second / (alone.tokens / alone.step_seconds);
+  p.efficiency = p.scheme == Scheme::one_host ? 1 : step_without_links(in) / p.step_seconds;
+}
+
+Prediction predict_local(Scheme scheme, const PredictInput& in, std::int64_t steps) {
+  Prediction p;
+  p.scheme = scheme;
+  p.local_steps = steps > 0 ? steps : local_steps_for(scheme, in);
+  const double values = in.facts.values();
+  p.bytes_out = bytes_out_of_host(scheme, in.shape, values);
+  const double compute = step_without_links(in);
+  const auto between = static_cast<double>(p.local_steps);
+  // Encoding and merging take the worker's time; the wire does not.
+  const double merge = in.software.per_value_seconds * values / between;
+  const double wire = p.bytes_out / in.link.bytes_per_second / between;
+  p.step_seconds = std::max(compute, wire) + merge;
+  p.exposed_seconds = p.step_seconds - compute;
+  judge(p, in);
+  return p;
+}
+
+}  // namespace
+
+double tcp_goodput(double bits_per_second) {
+  // 1448 of 1538 bytes: Ethernet's gap and preamble, headers of Ethernet, IP and TCP.
+  return bits_per_second / 8 * 1448 / 1538;
+}
+
+double StepFacts::values() const {
+  double sum = 0;
+  for (const ReadyPiece& piece : pieces) sum += piece.values;
+  return sum;
+}
+
+double bytes_per_value(Scheme scheme) {
+  switch (scheme) {
+    case Scheme::one_host:
+      return 0;
+    case Scheme::exact_fp32:
+    case Scheme::flat_fp32:
+      return 4;
+    case Scheme::exact_bf16:
+    case Scheme::flat_fp16:
+      return 2;
+    case Scheme::int8:
+    case Scheme::local_int8:
+      return 1 + 2.0 / 256;  // a 16-bit scale for 256 values
+    case Scheme::int4:
+    case Scheme::local_int4:
+      return 0.5 + 2.0 / 128;
+  }
+  return 0;
+}
+
+double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values) {
+  const auto hosts = static_cast<double>(shape.hosts);
+  const auto workers = static_cast<double>(shape.workers());
+  if (shape.hosts == 1) return 0;
+  const double factor = is_flat(scheme)    ? 2 * (workers - 1) / workers
+                        : shape.hosts == 2 ? 1
+                                           : 2 * (hosts - 1) / hosts;
+  return factor * bytes_per_value(scheme) * values;
+}
+
+std::int64_t local_steps_for(Scheme scheme, const PredictInput& in) {
+  const double bytes = bytes_out_of_host(scheme, in.shape, in.facts.values());
+  const double needed = kLocalReserve * bytes / (in.link.bytes_per_second * step_without_links(in));
+  return std::clamp(static_cast<std::int64_t>(std::ceil(std::min(needed, 1e6))), kFewestLocal,
+                    kMostLocal);
+}
+
+Prediction predict(Scheme scheme, const PredictInput& in, std::int64_t local_steps) {
+  if (is_local(scheme) && in.shape.hosts > 1) return predict_local(scheme, in, local_steps);
+  if (scheme != Scheme::one_host && in.shape.hosts > 1) {
+    return predict_measured(scheme, in, wire_cost(scheme, in));
+  }
+  Prediction p;
+  p.scheme = Scheme::one_host;
+  p.step_seconds = one_host(in).step_seconds;
+  judge(p, in);
+  return p;
+}
+
+Prediction predict_measured(Scheme scheme, const PredictInput& in, const TravelCost& cost) {
+  const StepReplay steps = replay(in, in.facts.compute, cost);
+  Prediction p;
+  p.scheme = scheme;
+  p.bytes_out = bytes_out_of_host(scheme, in.shape, in.facts.values());
+  p.step_seconds = steps.step_seconds;
+  p.exposed_seconds = steps.exposed_seconds;
+  judge(p, in);
+  return p;
+}
+
+Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allowed) {
+  const auto may = [&](Scheme scheme) {
+    return std::ranges::find(allowed, scheme) != allowed.end();
+  };
+  if (in.shape.hosts == 1) return predict(Scheme::one_host, in);
+  const double bar = kNearlyFree * step_without_links(in);
+  std::vector<Prediction> tried;
+  for (const Scheme scheme : {Scheme::exact_bf16, Scheme::exact_fp32, Scheme::int8, Scheme::int4}) {
+    if (!may(scheme)) continue;
+    tried.push_back(predict(scheme, in));
+    if (tried.back().step_seconds <= bar) return tried.back();
+  }
+  for (const Scheme scheme : {Scheme::local_int8, Scheme::local_int4}) {
+    if (!may(scheme)) continue;
+    tried.push_back(predict(scheme, in));
+    const bool short_enough = scheme == Scheme::local_int4 || !may(Scheme::local_int4) ||
+                              tried.back().local_steps <= kShortLocal;
+    if (short_enough && tried.back().step_seconds <= bar) return tried.back();
+  }
+  tried.push_back(predict(Scheme::one_host, in));
+  return *std::ranges::max_element(tried, {}, &Prediction::speed_up);
+}
+
+}  // namespace tandem

@@ -1,0 +1,100 @@
+// predict: from compute, link and shape to the time of a step in each way of exchanging. Pure.
+//
+// P values a worker, H hosts, W workers on each, b bytes a value on the wire: out of one host's
+// interface go
+//   flat ring over all workers       2 (HW - 1) / HW * b P
+//   sum in the host, then two hosts  b P              (each sends all it has, once)
+//   sum in the host, more hosts      2 (H - 1) / H * b P   (a part to its owner, its sum to all)
+// and with `local` the same every so many steps, while training goes on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/step_model.h"
+
+namespace tandem {
+
+enum class Scheme {
+  one_host,  // the others are switched off
+  exact_fp32,
+  exact_bf16,
+  int8,
+  int4,
+  local_int8,
+  local_int4,
+  flat_fp16,  // what Horovod, NCCL and Gloo do when nobody tells them about hosts
+  flat_fp32,
+};
+constexpr std::array<std::string_view, 9> names_of(Scheme) {
+  return {"one host",   "exact fp32", "exact bf16",     "int8",          "int4",
+          "local int8", "local int4", "flat ring fp16", "flat ring fp32"};
+}
+
+struct ClusterShape {
+  std::int64_t hosts = 1, workers_per_host = 1;
+  std::int64_t workers() const { return hosts * workers_per_host; }
+};
+
+// Between any two hosts, in each direction with both in use.
+struct LinkSpeed {
+  double bytes_per_second = 0;
+  double rtt_seconds = 0;
+};
+
+// TCP payload of a wire of so many bits a second with frames of 1500 bytes.
+double tcp_goodput(double bits_per_second);
+
+// What software adds to the wire, by measurement; 0: not known.
+struct SoftwareCost {
+  double per_bucket_seconds = 0;
+  double per_value_seconds = 0;         // encode, decode, sum
+  double inside_per_value_seconds = 0;  // sum inside a host and back; 0 for one worker
+};
+
+struct StepFacts {
+  ComputeSeconds compute;  // of one worker for its part of the step
+  std::vector<ReadyPiece> pieces;
+  double tokens = 0;            // target tokens of a step, all workers together
+  bool batch_is_global = true;  // else each worker adds its own part to the step
+  double bucket_values = 1 << 20;
+  double values() const;
+};
+
+struct Prediction {
+  Scheme scheme = Scheme::one_host;
+  std::int64_t local_steps = 1;  // between two exchanges of a value
+  double bytes_out = 0;          // of one host in one exchange
+  double step_seconds = 0, exposed_seconds = 0;
+  double tokens_per_second = 0;
+  double efficiency = 0;  // of the same workers without communication
+  double speed_up = 0;    // over one host
+};
+
+struct PredictInput {
+  StepFacts facts;
+  ClusterShape shape;
+  LinkSpeed link;
+  SoftwareCost software;
+};
+
+double bytes_per_value(Scheme scheme);
+// Out of one host's interface, in one exchange.
+double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values);
+
+// Steps between two exchanges that hide the transfer with 15 % to spare: 2 to 128.
+std::int64_t local_steps_for(Scheme scheme, const PredictInput& input);
+
+// local_steps: of the local schemes; 0: the best.
+Prediction predict(Scheme scheme, const PredictInput& input, std::int64_t local_steps = 0);
+// With the cost of a bucket as it was measured on the real exchange.
+Prediction predict_measured(Scheme scheme, const PredictInput& input, const TravelCost& cost);
+
+// The first of exact, int8, int4 within 1.10 times of no communication; then local; then one host.
+// allowed: what the program can do. Nothing lossy is chosen where exact would do.
+Prediction choose_scheme(const PredictInput& input, const std::vector<Scheme>& allowed);
+
+}  // namespace tandem
