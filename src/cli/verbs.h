@@ -12,6 +12,7 @@ void add_encode(CommandLine& line);
 void add_evaluate(CommandLine& line);
 void add_get(CommandLine& line);
 void add_inspect(CommandLine& line);
+void add_plan(CommandLine& line);
 void add_prepare(CommandLine& line);
 void add_quickstart(CommandLine& line);
 void add_score(CommandLine& line);

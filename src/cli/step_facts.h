@@ -1,0 +1,47 @@
+// step_facts: what a step of these settings is, for predicting how long it takes: its tokens, its
+// compute, and when its gradients become ready. No Torch and no training.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cluster/predict.h"
+#include "config/run_config.h"
+
+namespace tandem {
+
+// Of the dataset where it is there, else of a usual one.
+struct TextFacts {
+  std::int64_t vocabulary = 0;
+  double src_tokens_per_pair = 0, tgt_tokens_per_pair = 0;
+  std::optional<double> pairs;
+  std::string sentence;  // where that is from
+};
+TextFacts text_facts(const RunConfig& config);
+
+struct StepTokens {
+  double src = 0, tgt = 0;  // of all workers together
+};
+StepTokens step_tokens(const RunConfig& config, const TextFacts& text, std::int64_t workers);
+
+// Compute of one worker for its part of the step, and the sentence that says where that is from.
+struct ComputeEstimate {
+  ComputeSeconds seconds;
+  std::string sentence;
+  bool measured = false;
+};
+ComputeEstimate compute_from_flops(const RunConfig& config, const TextFacts& text,
+                                   const ClusterShape& shape, double tflops);
+// The median of the steps in the lines of a journal, for as many tokens as a worker gets here.
+ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double tokens_per_worker);
+
+StepFacts step_facts(const RunConfig& config, const TextFacts& text, const ClusterShape& shape,
+                     const ComputeSeconds& compute);
+
+// Updates until the run ends, where the settings and the dataset say so.
+std::optional<std::int64_t> steps_to_end(const RunConfig& config, const TextFacts& text,
+                                         std::int64_t workers);
+
+}  // namespace tandem

@@ -1,0 +1,110 @@
+"""tandem plan: what hosts and links would give, from settings alone or from a run."""
+
+import json
+import time
+
+import pytest
+
+BASE = "configs/transformer-base.yaml"
+
+
+@pytest.fixture
+def plan(tandem, repo):
+    def call(*arguments, code=0):
+        done = tandem("plan", *arguments, "--json", cwd=repo)
+        assert done.returncode == code, done.stderr
+        return json.loads(done.stdout) if code == 0 else done.stderr
+
+    return call
+
+
+def by_name(result):
+    return {row["exchange"]: row for row in result["exchanges"]}
+
+
+def two_by_two(plan, gbps, *more):
+    return by_name(plan(BASE, "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15", *more))
+
+
+def test_known_step_times_of_two_hosts_with_two_devices(plan):
+    """61 M values: 1.6 to 1.8 s were seen at 1 Gbps with a flat ring in fp16, 30 s at 100 Mbps (half duplex or fp32)."""
+    flat = two_by_two(plan, "1", "--mode", "flat")
+    assert 1.5 < flat["flat ring fp16"]["step_s"] < 1.85
+    slow = two_by_two(plan, "0.1", "--mode", "flat")
+    assert 15.5 < slow["flat ring fp16"]["step_s"] < 17.7
+    assert 30.5 < slow["flat ring fp32"]["step_s"] < 35.3
+    half = two_by_two(plan, "0.1", "--mode", "flat", "--shared-medium")
+    assert 30.5 < half["flat ring fp16"]["step_s"] < 35.3
+
+
+def test_what_leaves_a_host_follows_the_formulas(plan):
+    rows = two_by_two(plan, "1")
+    values = rows["exact fp32"]["bytes_out_of_host"] / 4
+    assert rows["exact bf16"]["bytes_out_of_host"] == pytest.approx(2 * values)
+    assert rows["flat ring fp16"]["bytes_out_of_host"] == pytest.approx(3 * values)
+    assert rows["int8"]["bytes_out_of_host"] <= 1.02 * values
+    assert rows["int4"]["bytes_out_of_host"] <= 0.53 * values
+
+
+def test_the_recommendation_follows_the_link(plan):
+    def recommended(gbps):
+        return plan(BASE, "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15")["recommended"]
+
+    assert recommended("100") == "exact bf16"
+    assert recommended("1") == "local int8"
+    assert recommended("0.1") == "local int4"
+
+
+def test_more_steps_cost_more_money(plan):
+    def cost(steps, *more):
+        return two_by_two(plan, "10", "--price", "3", f"stop.steps={steps}", *more)["exact bf16"]["cost"]
+
+    assert cost(2000) == pytest.approx(2 * cost(1000))
+    without = two_by_two(plan, "10")["exact bf16"]
+    assert without["cost"] is None and without["seconds_to_end"] > 0
+
+
+def test_thousands_of_workers_take_no_longer_than_two(tandem, repo, plan):
+    start = time.monotonic()
+    plan(BASE, "--hosts", "2", "--gbps", "10")
+    two = time.monotonic() - start
+    start = time.monotonic()
+    many = plan(BASE, "--hosts", "1000", "--workers-per-host", "8", "--gbps", "100")
+    assert time.monotonic() - start < 5 * two + 5  # starting the program is nearly all of it
+    assert by_name(many)["exact bf16"]["speed_up"] > 100
+
+
+def test_a_guess_is_called_one(tandem, repo):
+    text = tandem("plan", BASE, "--hosts", "4", "--gbps", "10", cwd=repo).stdout
+    assert "estimated" in text and "assumed" in text and "50 %" in text and "not measured" in text
+    given = tandem("plan", BASE, "--hosts", "4", "--gbps", "10", "--compute-s", "0.2", cwd=repo).stdout
+    assert "as given" in given and "25 %" in given
+
+
+def test_a_runs_journal_tells_how_long_a_step_computes(plan, tmp_path):
+    lines = [{"type": "run", "time": 0, "resumed_from": None}]
+    for step in range(1, 30):
+        late = 10 if step <= 3 or step == 20 else 1  # warming up, and one stall
+        lines.append({"type": "step", "time": step, "step": step, "tokens": 25000, "micro_batches": 1,
+                      "seconds": {"total": 2, "data": 0, "forward": 0.5 * late, "backward": 1.0 * late, "exchange": 0,
+                                  "wait": 0, "optimizer": 0.1, "other": 0}})
+    (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    one = plan("batch.tokens=25000", "--run", tmp_path)
+    assert one["compute_s"] == pytest.approx(1.6)
+    # Half of the tokens for each of two workers; the optimizer stays.
+    two = plan("batch.tokens=25000", "--run", tmp_path, "--hosts", "2", "--gbps", "100")
+    assert two["compute_s"] == pytest.approx(0.85)
+    assert by_name(two)["one host"]["step_s"] == pytest.approx(1.6)
+
+
+@pytest.mark.parametrize("arguments, says", [
+    ((BASE, "--hosts", "2"), "--gbps is missing"),
+    ((BASE, "--hosts", "2", "--gbps", "-1"), "--gbps must be above 0"),
+    ((BASE, "--hosts", "0"), "--hosts"),
+    ((BASE, "--compute-s", "-2"), "--compute-s"),
+    ((BASE, "--mode", "best"), "--mode"),
+    ((BASE, "--run", "absent"), "absent/journal.jsonl"),
+    ((BASE, "optim.lrr=1"), "optim.lrr"),
+])
+def test_mistakes_are_named(plan, arguments, says):
+    assert says in plan(*arguments, code=2)
