@@ -1,0 +1,206 @@
+#include "cluster/preflight.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "cluster/link_table_measure.h"
+#include "cluster/preflight_links.h"
+
+namespace tandem {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kFewValues = 1 << 14;
+constexpr double kExchangeSeconds = 0.2;  // of the larger of two exchanges
+constexpr int kFewTimes = 3;
+
+// What workers tell each other through the store.
+class Talk {
+ public:
+  Talk(const World& world, Store& store, double limit_seconds)
+      : world_(world), store_(store), limit_(static_cast<std::int64_t>(limit_seconds * 1e3)) {}
+
+  // What each of these ranks has told; only the first worker asks.
+  std::vector<Json> gather(const char* what, const std::vector<int>& ranks) {
+    std::vector<Json> told;
+    for (const int rank : ranks) {
+      const std::string key = format("preflight/{}/{}", what, rank);
+      try {
+        told.push_back(Json::parse(store_.get(key, limit_), key));
+      } catch (const EnvError&) {
+        throw EnvError(format("{} did not answer during the check of the hosts within {} s",
+                              world_.name_of(rank), limit_.count() / 1000));
+      }
+    }
+    return told;
+  }
+  void tell(const char* what, const Json& value) {
+    store_.set(format("preflight/{}/{}", what, world_.rank), value.dump());
+  }
+  // One word from the first worker to all.
+  Json agree(const char* what, const Json& of_first) {
+    const std::string key = format("preflight/{}", what);
+    if (world_.rank == 0) store_.set(key, of_first.dump());
+    // The first worker may be waiting for others: each of them has its own limit.
+    return Json::parse(store_.get(key, 2 * limit_), key);
+  }
+
+ private:
+  const World& world_;
+  Store& store_;
+  std::chrono::milliseconds limit_;
+};
+
+std::string sentences(const std::vector<std::string>& list) {
+  return format("{}", join(list, "; "));
+}
+
+Json refusal_json(const std::optional<Refusal>& refusal) {
+  if (!refusal) return Json::object();
+  return Json::object().set("users_mistake", refusal->users_mistake).set("text", refusal->text);
+}
+
+std::optional<Refusal> refusal_from(const Json& json) {
+  if (json.find("text") == nullptr) return {};
+  return Refusal{json.at("users_mistake").as_bool(), json.at("text").as_string()};
+}
+
+// Hosts tell their facts; the first worker compares them. A refusal here saves the measuring.
+void compare_hosts(const World& world, Talk& talk, const HostFacts& own,
+                   const PreflightSetting& setting, PreflightReport& report) {
+  if (world.is_leader()) talk.tell("host", host_facts_json(own));
+  std::optional<Refusal> refusal;
+  if (world.rank == 0) {
+    for (const Json& facts : talk.gather("host", world.leaders())) {
+      report.hosts.push_back(host_facts_from_json(facts));
+    }
+    const auto differences = host_differences(report.hosts, setting.dataset_is_sent);
+    if (!differences.empty()) refusal = Refusal{true, sentences(differences)};
+    report.warnings = host_warnings(report.hosts, setting.needs);
+  }
+  report.refusal = refusal_from(talk.agree("hosts-agree", refusal_json(refusal)));
+}
+
+// A step takes as long as its slowest worker.
+void measure_compute(const World& world, Talk& talk, const PreflightWork& work,
+                     PreflightReport& report) {
+  const ComputeSeconds own = work.compute();
+  talk.tell("compute", Json::object()
+                           .set("forward", own.forward)
+                           .set("backward", own.backward)
+                           .set("optimizer", own.optimizer)
+                           .set("other", own.other)
+                           .set("micro_batches", own.micro_batches));
+  if (world.rank != 0) return;
+  std::vector<int> ranks(world.workers.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
+  const std::vector<Json> told = talk.gather("compute", ranks);
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    const Json& t = told[rank];
+    const ComputeSeconds seconds{t.at("forward").as_double(), t.at("backward").as_double(),
+                                 t.at("optimizer").as_double(), t.at("other").as_double(),
+                                 t.at("micro_batches").as_int()};
+    if (rank > 0 && seconds.total() <= report.compute.total()) continue;
+    report.compute = seconds;
+    report.slowest_worker = world.name_of(static_cast<int>(rank));
+  }
+}
+
+// The real thing at two sizes: what software and handshakes add to the wire. All workers get the
+// same sizes, because the link table is the same.
+std::optional<TravelCost> measure_exchange(const PreflightSetting& setting,
+                                           const PreflightWork& work, const LinkSummary& link) {
+  if (!work.exchange || link.bytes_per_second <= 0) return {};
+  const double bytes = bytes_per_value(setting.schemes.front());
+  const double many = std::clamp(kExchangeSeconds * link.bytes_per_second / bytes, 4 * kFewValues,
+                                 4 * setting.facts.bucket_values);
+  work.exchange(kFewValues);  // connections, first pages
+  std::vector<double> few;
+  for (int i = 0; i < kFewTimes; ++i) few.push_back(work.exchange(kFewValues));
+  return cost_from_two(kFewValues, median_of(few), many, work.exchange(many));
+}
+
+Prediction forecast_of(const PreflightSetting& setting, const PredictInput& input,
+                       const std::optional<TravelCost>& exchange) {
+  if (input.shape.hosts == 1) return predict(Scheme::one_host, input);
+  const Scheme first = setting.schemes.front();
+  if (setting.schemes.size() > 1) return choose_scheme(input, setting.schemes);
+  if (exchange) return predict_measured(first, input, *exchange);
+  return predict(first, input, setting.local_steps);
+}
+
+void forecast(const PreflightSetting& setting, const World& world, PreflightReport& report) {
+  PredictInput input;
+  input.facts = setting.facts;
+  input.facts.compute = report.compute;
+  report.shape = {world.hosts(), (world.size() + world.hosts() - 1) / world.hosts()};
+  input.shape = report.shape;
+  const LinkSummary link = summary_of(report.links);
+  input.link = {link.bytes_per_second, link.rtt_seconds};
+  report.forecast = forecast_of(setting, input, report.exchange);
+
+  report.steps_to_end = setting.steps_to_end;
+  report.currency = setting.currency;
+  if (setting.steps_to_end) {
+    const double tokens = setting.facts.tokens * static_cast<double>(*setting.steps_to_end);
+    report.seconds_to_end = tokens / report.forecast.tokens_per_second;
+    if (setting.price_per_host_hour) {
+      report.cost = *report.seconds_to_end / 3600 * *setting.price_per_host_hour *
+                    static_cast<double>(world.hosts());
+    }
+  }
+  for (std::string& warning : link_warnings(report.hosts, report.links, input, report.forecast)) {
+    report.warnings.push_back(std::move(warning));
+  }
+  if (setting.require && world.hosts() > 1 && report.forecast.speed_up < *setting.require) {
+    report.refusal = Refusal{
+        false,
+        format("the predicted speed-up over one host is {:.2f}, but cluster.require asks for "
+               "{:.2f}; use faster links, another cluster.mode, or one host",
+               report.forecast.speed_up, *setting.require)};
+  }
+}
+
+// Others need to know how to exchange and whether to go on at all.
+void agree_on_verdict(Talk& talk, PreflightReport& report) {
+  const Json verdict =
+      talk.agree("verdict", Json::object()
+                                .set("scheme", static_cast<std::int64_t>(report.forecast.scheme))
+                                .set("local_steps", report.forecast.local_steps)
+                                .set("refusal", refusal_json(report.refusal)));
+  report.forecast.scheme = static_cast<Scheme>(verdict.at("scheme").as_int());
+  report.forecast.local_steps = verdict.at("local_steps").as_int();
+  report.refusal = refusal_from(verdict.at("refusal"));
+}
+
+}  // namespace
+
+PreflightReport preflight(const World& world, Store& store, const HostFacts& own,
+                          const PreflightSetting& setting, const PreflightWork& work) {
+  check(!setting.schemes.empty(), "a way to exchange");
+  const Clock::time_point start = Clock::now();
+  Talk talk(world, store, setting.limit_seconds);
+  PreflightReport report;
+  compare_hosts(world, talk, own, setting, report);
+  if (!report.refusal) {
+    report.links = measure_links(
+        world, store, {setting.link_seconds, setting.link_limit_seconds, "preflight/links"});
+    measure_compute(world, talk, work, report);
+    report.exchange = measure_exchange(setting, work, summary_of(report.links));
+    if (world.rank == 0) forecast(setting, world, report);
+    agree_on_verdict(talk, report);
+  }
+  report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return report;
+}
+
+void refuse_if_told(const PreflightReport& report) {
+  if (!report.refusal) return;
+  if (report.refusal->users_mistake) throw UserError(report.refusal->text);
+  throw EnvError(report.refusal->text);
+}
+
+}  // namespace tandem

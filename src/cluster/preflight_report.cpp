@@ -1,0 +1,88 @@
+// The report of a preflight as lines for a person and as JSON for a program.
+#include "base/format.h"
+#include "base/progress.h"
+#include "cluster/link_text.h"
+#include "cluster/plan.h"
+#include "cluster/preflight.h"
+
+namespace tandem {
+namespace {
+
+std::string line(const char* what, const std::string& text) {
+  return format("{:<11} {}\n", what, text);
+}
+
+std::string compute_text(const PreflightReport& r) {
+  const ComputeSeconds& c = r.compute;
+  std::string text =
+      format("{} a step (forward {}, backward {}, optimizer {})", step_text(c.total()),
+             step_text(c.forward), step_text(c.backward), step_text(c.optimizer));
+  if (r.shape.workers() > 1) text += format(", slowest: {}", r.slowest_worker);
+  return text;
+}
+
+std::string forecast_text(const PreflightReport& r) {
+  const Prediction& p = r.forecast;
+  std::string text = format("step {}", step_text(p.step_seconds));
+  if (r.shape.hosts > 1)
+    text += format(", {} of it waiting for the network", step_text(p.exposed_seconds));
+  text += format("; {:.0f} target tokens/s", p.tokens_per_second);
+  if (r.shape.hosts > 1) {
+    text += format("; {:.2f} times one host; exchange: {}", p.speed_up, scheme_text(p));
+  }
+  if (r.seconds_to_end) {
+    text += format("; {} steps in {}", *r.steps_to_end, duration_text(*r.seconds_to_end));
+  }
+  if (r.cost) text += format(", {:.2f} {}", *r.cost, r.currency);
+  return text;
+}
+
+}  // namespace
+
+std::string preflight_text(const PreflightReport& r) {
+  std::string out;
+  for (const HostFacts& host : r.hosts) out += line("host", host_line(host));
+  for (const LinkRow& row : r.links) out += line("link", link_line(row));
+  if (r.forecast.step_seconds > 0) {
+    out += line("compute", compute_text(r));
+    if (r.exchange) {
+      const double per_million = r.exchange->per_value_seconds * 1e6;
+      out +=
+          line("exchange", format("a million values in {}, and {} once a step",
+                                  step_text(per_million), step_text(r.exchange->latency_seconds)));
+    }
+    out += line("forecast", forecast_text(r));
+  }
+  for (const std::string& warning : r.warnings) out += line("warning", warning);
+  return out;
+}
+
+Json preflight_json(const PreflightReport& r) {
+  Json hosts = Json::array(), warnings = Json::array();
+  for (const HostFacts& host : r.hosts) hosts.push(host_facts_json(host));
+  for (const std::string& warning : r.warnings) warnings.push(warning);
+  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(); };
+  Json out = Json::object();
+  out.set("hosts", std::move(hosts)).set("links", link_table_json(r.links));
+  out.set("workers_per_host", r.shape.workers_per_host);
+  out.set("compute", Json::object()
+                         .set("total_s", r.compute.total())
+                         .set("forward_s", r.compute.forward)
+                         .set("backward_s", r.compute.backward)
+                         .set("optimizer_s", r.compute.optimizer)
+                         .set("slowest", r.slowest_worker));
+  out.set("exchange", r.exchange ? Json::object()
+                                       .set("latency_s", r.exchange->latency_seconds)
+                                       .set("per_value_s", r.exchange->per_value_seconds)
+                                 : Json());
+  out.set("forecast", prediction_json(r.forecast)
+                          .set("steps", optional(r.steps_to_end))
+                          .set("seconds_to_end", optional(r.seconds_to_end))
+                          .set("cost", optional(r.cost))
+                          .set("currency", r.currency));
+  out.set("warnings", std::move(warnings));
+  out.set("refused", r.refusal ? Json(r.refusal->text) : Json());
+  return out.set("seconds", r.seconds);
+}
+
+}  // namespace tandem

@@ -1,0 +1,173 @@
+// Workers as threads over loopback: they must agree, and the first one must know everything.
+#include "cluster/preflight.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+#include "base/error.h"
+#include "base/format.h"
+
+namespace tandem {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Trial {
+  int hosts = 2, workers_per_host = 2;
+  PreflightSetting setting;
+  std::function<void(HostFacts&, int host)> change = [](HostFacts&, int) {};
+  bool with_exchange = false;
+  std::atomic<int> exchanges = 0;
+
+  Trial() {
+    for (int i = 0; i < 50; ++i) setting.facts.pieces.push_back({1e5, i / 49.0});
+    setting.facts.tokens = 4000;
+    setting.steps_to_end = 1000;
+    setting.price_per_host_hour = 2;
+    setting.currency = "EUR";
+    setting.link_seconds = 0.3;
+  }
+
+  World world(int rank) const {
+    World w;
+    w.rank = rank;
+    for (int i = 0; i < hosts * workers_per_host; ++i) {
+      const int host = i / workers_per_host;
+      w.workers.push_back({format("host-{}", static_cast<char>('a' + host)), "127.0.0.1", 100 + i,
+                           host, i % workers_per_host});
+    }
+    return w;
+  }
+
+  HostFacts facts(const World& w) const {
+    HostFacts f;
+    f.host = w.self().host;
+    f.version = "1";
+    f.settings = Json::object().set("seed", 1);
+    f.dataset = "d";
+    f.memory_free_bytes = f.disk_free_bytes = 1e12;
+    change(f, w.self().host_index);
+    return f;
+  }
+
+  // The slowest is rank 1.
+  PreflightWork work(int rank) {
+    PreflightWork w;
+    w.compute = [rank] { return compute_of(rank == 1 ? 0.2 : 0.1); };
+    if (with_exchange) {
+      w.exchange = [this](double values) {
+        ++exchanges;
+        return 0.001 + values * 1e-6;
+      };
+    }
+    return w;
+  }
+
+  std::vector<PreflightReport> run() {
+    const auto store = memory_store();
+    std::vector<std::future<PreflightReport>> ranks;
+    for (int rank = 0; rank < hosts * workers_per_host; ++rank) {
+      ranks.push_back(std::async(std::launch::async, [this, rank, &store] {
+        const World w = world(rank);
+        return preflight(w, *store, facts(w), setting, work(rank));
+      }));
+    }
+    std::vector<PreflightReport> reports;
+    for (auto& rank : ranks) reports.push_back(rank.get());
+    return reports;
+  }
+};
+
+TEST(Preflight, TheFirstWorkerKnowsHostsLinksComputeAndTheEnd) {
+  Trial trial;
+  const auto reports = trial.run();
+  const PreflightReport& report = reports.front();
+  EXPECT_EQ(report.hosts.size(), 2u);
+  EXPECT_EQ(report.links.size(), 1u);
+  EXPECT_EQ(report.compute.total(), 0.2);
+  EXPECT_THAT(report.slowest_worker, HasSubstr("host-a rank 1"));
+  EXPECT_GE(report.forecast.step_seconds, 0.2);
+  EXPECT_NEAR(*report.seconds_to_end, 1000 * report.forecast.step_seconds, 1e-6);
+  EXPECT_NEAR(*report.cost, *report.seconds_to_end / 3600 * 4, 1e-9);
+  const std::string text = preflight_text(report);
+  for (const char* part : {"host-a", "host-b", "link ", "compute ", "forecast ", "EUR"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_NO_THROW(Json::parse(preflight_json(report).dump(), "report"));
+  for (const PreflightReport& each : reports) {
+    EXPECT_EQ(each.forecast.scheme, report.forecast.scheme);
+    EXPECT_NO_THROW(refuse_if_told(each));
+  }
+}
+
+TEST(Preflight, OneHostNeedsNoNetwork) {
+  Trial trial;
+  trial.hosts = 1;
+  trial.workers_per_host = 1;
+  const PreflightReport report = trial.run().front();
+  EXPECT_TRUE(report.links.empty());
+  EXPECT_NEAR(report.forecast.step_seconds, 0.1, 1e-9);
+  EXPECT_EQ(report.forecast.scheme, Scheme::one_host);
+  EXPECT_THAT(preflight_text(report), Not(HasSubstr("times one host")));
+}
+
+TEST(Preflight, ADifferingHostIsRefusedByNameOnAllWorkers) {
+  Trial trial;
+  trial.change = [](HostFacts& f, int host) {
+    if (host == 1) f.settings.set("seed", 2);
+  };
+  for (const PreflightReport& report : trial.run()) {
+    try {
+      refuse_if_told(report);
+      FAIL();
+    } catch (const UserError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("host-b has other settings than host-a: seed"));
+    }
+  }
+}
+
+TEST(Preflight, ASpeedUpBelowTheRequiredOneIsRefusedOnAllWorkers) {
+  Trial trial;
+  trial.setting.require = 2.5;  // two hosts cannot
+  for (const PreflightReport& report : trial.run()) {
+    try {
+      refuse_if_told(report);
+      FAIL();
+    } catch (const EnvError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("cluster.require asks for 2.50"));
+    }
+  }
+}
+
+TEST(Preflight, TheRealExchangeDecidesWhenItIsThere) {
+  Trial trial;
+  trial.with_exchange = true;
+  const PreflightReport report = trial.run().front();
+  ASSERT_TRUE(report.exchange.has_value());
+  EXPECT_NEAR(report.exchange->latency_seconds, 0.001, 1e-6);
+  EXPECT_NEAR(report.exchange->per_value_seconds, 1e-6, 1e-9);
+  EXPECT_GT(report.forecast.step_seconds, 5.0);  // five million values at a microsecond each
+  EXPECT_EQ(trial.exchanges % 4, 0);             // all four workers took part in each
+  EXPECT_THAT(report.warnings, Contains(HasSubstr("use one host")));
+}
+
+TEST(Preflight, AWorkerThatDoesNotAnswerIsNamed) {
+  Trial trial;
+  trial.setting.limit_seconds = 0.05;
+  const auto store = memory_store();
+  const World alone = trial.world(0);
+  try {
+    preflight(alone, *store, trial.facts(alone), trial.setting, trial.work(0));
+    FAIL();
+  } catch (const EnvError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("host-b rank 2"));
+  }
+}
+
+}  // namespace
+}  // namespace tandem
