@@ -23,7 +23,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kBlock = 1 << 16;
 constexpr std::size_t kPingBytes = 64, kResultBytes = 512;
 constexpr char kData = 0, kEnd = 1;  // streams are zeros and then a one
-constexpr int kUnsentBytes = 1 << 17;
+// What may wait unsent in the system: enough that a busy machine keeps the link full, little enough
+// that a phase which is over does not run into the next one.
+constexpr double kUnsentSeconds = 0.015;
+constexpr int kFewestUnsent = 1 << 15, kFirstUnsent = 1 << 18, kMostUnsent = 1 << 23;
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -47,8 +50,7 @@ class ProbeConversation {
       : socket_(socket), timing_(timing), peer_(peer), start_(Clock::now()) {
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    // What waits unsent in the system when a phase ends would run into the next one.
-    ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kUnsentBytes, sizeof kUnsentBytes);
+    allow_unsent(kFirstUnsent);
     ::fcntl(socket_, F_SETFL, ::fcntl(socket_, F_GETFL) | O_NONBLOCK);
   }
 
@@ -86,16 +88,28 @@ class ProbeConversation {
   double stream(bool sends, bool receives, double seconds, double skip_seconds) {
     ArrivalWindows arrived(timing_.window_seconds);
     const Clock::time_point begin = Clock::now();
+    double sent = 0, next_look = timing_.window_seconds;
     while (sends || receives) {
       if (receives && take(arrived, since(begin))) receives = false;
       if (sends && since(begin) >= seconds) {
         sends = send_some(std::string_view(&kEnd, 1)) == 0;
       } else if (sends) {
-        send_some({zeros_.data(), zeros_.size()});
+        sent += static_cast<double>(send_some({zeros_.data(), zeros_.size()}));
+        if (since(begin) >= next_look) {
+          allow_unsent(sent / since(begin) * kUnsentSeconds);
+          next_look += timing_.window_seconds;
+        }
       }
       if (sends || receives) wait(receives, sends);
     }
     return arrived.bytes_per_second(skip_seconds);
+  }
+
+  // Both sides are past everything before: a lost packet of one phase holds up what follows it, and
+  // the next phase would seem to arrive at once.
+  void meet() {
+    send_frame({}, kPingBytes);
+    receive_frame(kPingBytes);
   }
 
   // Each side tells what it received; both end with the whole.
@@ -115,6 +129,11 @@ class ProbeConversation {
  private:
   static double since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  void allow_unsent(double bytes) {
+    const int limit = static_cast<int>(std::clamp<double>(bytes, kFewestUnsent, kMostUnsent));
+    ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
   }
 
   [[noreturn]] void fail(const std::string& why) const {
@@ -221,7 +240,9 @@ LinkMeasure probe_link(int socket, ProbeSide side, const ProbeTiming& timing,
   const double skip = std::min(find_speed, 0.5 * timing.both_seconds);
   const double warm_skip = 0.4 * timing.alone_seconds;
   const double in_both = talk.stream(true, true, timing.both_seconds, skip);
+  talk.meet();
   const double in_first = talk.stream(!opening, opening, timing.alone_seconds, warm_skip);
+  talk.meet();
   const double in_second = talk.stream(opening, !opening, timing.alone_seconds, warm_skip);
   (opening ? link.back_both : link.there_both) = in_both;
   (opening ? link.back_alone : link.there_alone) = opening ? in_first : in_second;

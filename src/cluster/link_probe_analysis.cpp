@@ -48,7 +48,9 @@ double goodput_of(const LinkMeasure& link) {
 }
 
 bool shares_directions(const LinkMeasure& link) {
-  return link.there_both + link.back_both < kSharedBelow * (link.there_alone + link.back_alone);
+  const double both = link.there_both + link.back_both, alone = link.there_alone + link.back_alone;
+  // On a lopsided link the fast direction's acknowledgements wait behind the slow one's data.
+  return !is_lopsided(link) && both < kSharedBelow * alone;
 }
 
 bool is_lopsided(const LinkMeasure& link) {

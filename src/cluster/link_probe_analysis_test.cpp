@@ -68,6 +68,7 @@ TEST(LinkProbeAnalysis, HalfDuplexIsToldFromFullDuplex) {
 TEST(LinkProbeAnalysis, ALopsidedLinkIsNoticed) {
   EXPECT_TRUE(is_lopsided(link_of(1.2, 11.7, 1.25, 11.75)));
   EXPECT_FALSE(shares_directions(link_of(1.2, 11.7, 1.25, 11.75)));
+  EXPECT_FALSE(shares_directions(link_of(2.3, 3.9, 2.4, 11.9)));
   EXPECT_FALSE(is_lopsided(link_of(10, 11, 10, 11)));
 }
 
