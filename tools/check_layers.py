@@ -33,6 +33,7 @@ LIBRARIES = {
     "curl/": "data",
     "nlohmann/": "base",
     "openssl/": "base",
+    "pmix": "cluster",
     "protozero/": "base",
     "sentencepiece": "data",
     "unicode/": "translate",
