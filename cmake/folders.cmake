@@ -16,7 +16,7 @@ target_precompile_headers(tandem_torch_header PRIVATE <ATen/ATen.h> <ATen/Parall
 function(skip_torch_header_where_not_needed)
   foreach(source ${ARGN})
     file(STRINGS ${source} needs REGEX
-         "#include (<ATen|<torch|\"model/(tensor|transformer|flat_params|weights|decoder_cache|packed_tokens|model_f|init|positions|memorize|ops)|\"cluster/(comm|grad_exchange|replicas)|\"train/|\"translate/(batch_workers|top_words)|\"cli/run_)")
+         "#include (<ATen|<torch|\"model/(tensor|transformer|flat_params|weights|decoder_cache|packed_tokens|model_f|init|positions|memorize|ops)|\"cluster/(comm|grad_exchange|host_lane|leader_link|rank_threads|replicas)|\"train/|\"translate/(batch_workers|top_words)|\"cli/run_)")
     if(NOT needs)
       set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     endif()

@@ -1,6 +1,8 @@
 #include "base/sha256.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -73,6 +75,19 @@ bool is_sha256_hex(std::string_view text) {
   return text.size() == 64 && std::ranges::all_of(text, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
          });
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view message) {
+  std::array<unsigned char, kHmacBytes> digest{};
+  const auto* bytes = reinterpret_cast<const unsigned char*>(message.data());
+  const bool done = HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes,
+                         message.size(), digest.data(), nullptr) != nullptr;
+  demand(done ? 1 : 0);
+  return {digest.begin(), digest.end()};
+}
+
+bool equal_secrets(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace tandem

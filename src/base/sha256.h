@@ -1,4 +1,5 @@
-// sha256: SHA-256 of bytes that arrive in pieces, as 64 lower-case hex digits.
+// sha256: SHA-256 of bytes that arrive in pieces, as 64 lower-case hex digits; and the keyed hash
+// built on it, by which two sides that share a secret recognise each other.
 #pragma once
 
 #include <cstddef>
@@ -30,5 +31,12 @@ std::string sha256_of_file(const std::filesystem::path& path);
 
 // 64 lower-case hex digits: the only form in which this program compares such hashes.
 bool is_sha256_hex(std::string_view text);
+
+// HMAC-SHA256 (RFC 2104): 32 bytes that only who knows the key can make.
+inline constexpr std::size_t kHmacBytes = 32;
+std::string hmac_sha256(std::string_view key, std::string_view message);
+
+// Takes equally long wherever the two differ, so that a secret cannot be guessed byte by byte.
+bool equal_secrets(std::string_view a, std::string_view b);
 
 }  // namespace tandem

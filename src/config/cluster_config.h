@@ -28,7 +28,7 @@ struct ClusterConfig {
   std::optional<std::string> interface;
   std::optional<double> require;
   double join_timeout = 120.0;
-  double timeout = 15.0;
+  double timeout = 8.0;
   std::int64_t restarts = 3;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "observe/sample_text.h"
 
 namespace tandem {
 
@@ -96,10 +97,11 @@ void Console::on_eval(const EvalRecord& record) {
   if (record.bleu) text += format(", BLEU {:.2f}", *record.bleu);
   if (record.chrf) text += format(", chrF {:.2f}", *record.chrf);
   say(text + format(" ({})", duration_text(record.seconds)));
-  for (const SampleTranslation& sample : record.samples) {
-    say(format("  source     {}\n  reference  {}\n  hypothesis {}", sample.source, sample.reference,
-               sample.hypothesis));
-  }
+  on_samples({record.step, record.samples});
+}
+
+void Console::on_samples(const SamplesRecord& record) {
+  for (const SampleTranslation& sample : record.samples) say(sample_text(sample));
 }
 
 void Console::on_event(const EventRecord& record) {

@@ -1,0 +1,17 @@
+// comm_text: texts of any length among workers: settings, states, translations.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/comm.h"
+
+namespace tandem {
+
+// The text of rank 0, on all workers.
+std::string text_of_first(Comm& comm, const std::string& text);
+
+// The texts of all workers, by rank, on all workers.
+std::vector<std::string> texts_of_all(Comm& comm, const std::string& text);
+
+}  // namespace tandem

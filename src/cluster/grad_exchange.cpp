@@ -1,0 +1,265 @@
+#include "cluster/grad_exchange.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "cluster/host_lane.h"
+#include "cluster/leader_link.h"
+
+namespace tandem {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Buckets between leaving and coming back. Their results are not urgent; that the link always has
+// the next message at hand is.
+constexpr std::size_t kUnderWay = 3;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+}  // namespace
+
+class GradExchange::Impl {
+ public:
+  Impl(Comm& comm, const at::Tensor& gradients, std::vector<GradSlot> slots,
+       const ExchangeSetting& setting)
+      : comm_(comm), slots_(std::move(slots)) {
+    std::vector<GradRange> ranges;
+    for (const GradSlot& slot : slots_) ranges.push_back({slot.offset, slot.offset + slot.count});
+    buckets_ = plan_buckets(ranges, gradients.numel(),
+                            std::max<std::int64_t>(1, setting.bucket_bytes / 4));
+    lane_ = setting.memory != nullptr
+                ? memory_lane(comm, *setting.memory, [this] { return ending_.load(); })
+                : comm_lane(comm, gradients);
+    const bool leads = comm.world().is_leader() && comm.world().hosts() > 1;
+    if (leads) {
+      std::int64_t largest = 0;
+      for (const Bucket& bucket : buckets_) largest = std::max(largest, bucket.size());
+      link_ = leader_link(comm, gradients, setting.wire, largest, kUnderWay + 1);
+    }
+    start_over();
+    // Work on a GPU is ordered by its stream: there the thread that computes exchanges, too.
+    overlapped_ = !gradients.is_cuda();
+    if (!overlapped_) return;
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) watch(slot);
+    thread_ = std::thread([this] { work(); });
+  }
+
+  ~Impl() {
+    for (const GradSlot& slot : slots_) {
+      torch::autograd::impl::set_post_acc_grad_hooks(slot.parameter, nullptr);
+    }
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void arm() {
+    const std::lock_guard lock(mutex_);
+    armed_ = true;
+  }
+
+  ExchangeStats finish(std::span<double> totals) {
+    const auto begin = Clock::now();
+    mark_all_ready();
+    // Nobody passes this before all have their gradients.
+    const at::Tensor sums = at::from_blob(totals.data(), {static_cast<std::int64_t>(totals.size())},
+                                          at::TensorOptions().dtype(at::kDouble));
+    comm_.all_reduce(sums);
+    const auto all_there = Clock::now();
+    overlapped_ ? wait_for_thread() : exchange_all();
+    const auto end = Clock::now();
+
+    ExchangeStats stats;
+    stats.wait_seconds = seconds_between(begin, all_there);
+    stats.exposed_seconds = seconds_between(all_there, end);
+    stats.hidden_seconds = std::max(0.0, busy_seconds_ - stats.exposed_seconds);
+    if (link_) {
+      stats.bytes_out = link_->bytes_out() - bytes_out_;
+      stats.bytes_in = link_->bytes_in() - bytes_in_;
+      bytes_out_ = link_->bytes_out();
+      bytes_in_ = link_->bytes_in();
+    }
+    start_over();
+    return stats;
+  }
+
+ private:
+  struct Hook final : torch::autograd::PostAccumulateGradHook {
+    Hook(Impl& owner_, std::size_t slot_) : owner(owner_), slot(slot_) {}
+    void operator()(const at::Tensor&) override { owner.mark_ready(slot); }
+    Impl& owner;
+    std::size_t slot;
+  };
+  void watch(std::size_t slot) {
+    torch::autograd::impl::set_post_acc_grad_hooks(slots_[slot].parameter,
+                                                   std::make_unique<Hook>(*this, slot));
+  }
+
+  // --- which buckets may leave
+
+  void start_over() {
+    {
+      const std::lock_guard lock(mutex_);
+      ready_slots_.assign(slots_.size(), false);
+      ready_buckets_ = 0;
+      armed_ = done_ = false;
+    }
+    changed_.notify_all();
+  }
+
+  void mark_ready(std::size_t slot) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!armed_) return;  // an earlier micro-batch: more will be added
+      ready_slots_[slot] = true;
+      if (!count_ready()) return;
+    }
+    changed_.notify_all();
+  }
+
+  void mark_all_ready() {
+    {
+      const std::lock_guard lock(mutex_);
+      ready_buckets_ = buckets_.size();
+    }
+    changed_.notify_all();
+  }
+
+  // Buckets leave in their fixed order, so one that is not ready holds the later ones.
+  bool count_ready() {
+    const std::size_t before = ready_buckets_;
+    while (ready_buckets_ < buckets_.size()) {
+      const Bucket& next = buckets_[ready_buckets_];
+      for (std::size_t slot = next.first_slot; slot <= next.last_slot; ++slot) {
+        if (!ready_slots_[slot]) return ready_buckets_ != before;
+      }
+      ready_buckets_ += 1;
+    }
+    return ready_buckets_ != before;
+  }
+
+  // False: there is no next step.
+  bool wait_until_ready(std::size_t bucket) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return ready_buckets_ > bucket || ending_; });
+    return !ending_;
+  }
+
+  // --- the exchange itself, on the thread
+
+  void leave(const Bucket& bucket) {
+    lane_->up(bucket);
+    if (link_) link_->post(bucket);
+  }
+
+  void come_back(const Bucket& bucket) {
+    if (link_) link_->complete(bucket);
+    lane_->down(bucket);
+  }
+
+  // The same order of calls on all workers, whatever is ready where: nobody waits in a circle.
+  // Between two buckets `pause` waits for the next one's gradients.
+  template <class Pause>
+  bool walk(Pause&& pause) {
+    for (std::size_t i = 0; i < buckets_.size() + kUnderWay; ++i) {
+      if (i < buckets_.size()) {
+        if (!pause(i)) return false;
+        leave(buckets_[i]);
+      }
+      if (i >= kUnderWay && i - kUnderWay < buckets_.size()) come_back(buckets_[i - kUnderWay]);
+    }
+    lane_->settle();
+    return true;
+  }
+
+  void exchange_all() {
+    const auto start = Clock::now();
+    walk([](std::size_t) { return true; });
+    busy_seconds_ = seconds_between(start, Clock::now());
+  }
+
+  void work() {
+    for (;;) {
+      double busy = 0;
+      std::exception_ptr failure;
+      try {
+        auto start = Clock::now();
+        const bool whole = walk([&](std::size_t bucket) {
+          busy += bucket == 0 ? 0 : seconds_between(start, Clock::now());
+          const bool go_on = wait_until_ready(bucket);
+          start = Clock::now();
+          return go_on;
+        });
+        busy += seconds_between(start, Clock::now());
+        if (!whole) return;
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      std::unique_lock lock(mutex_);
+      busy_seconds_ = busy;
+      failure_ = failure;
+      done_ = true;
+      changed_.notify_all();
+      if (failure) return;
+      changed_.wait(lock, [&] { return !done_ || ending_; });
+      if (ending_) return;
+    }
+  }
+
+  void wait_for_thread() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return done_; });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  Comm& comm_;
+  std::vector<GradSlot> slots_;
+  std::vector<Bucket> buckets_;
+  std::unique_ptr<HostLane> lane_;
+  std::unique_ptr<LeaderLink> link_;  // of leaders, when there are several hosts
+  bool overlapped_ = true;
+  std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // before this step
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> ready_slots_;
+  std::size_t ready_buckets_ = 0;
+  bool armed_ = false, done_ = false;
+  double busy_seconds_ = 0;
+  std::exception_ptr failure_;
+  std::atomic<bool> ending_ = false;
+  std::thread thread_;
+};
+
+GradExchange::GradExchange(Comm& comm, const at::Tensor& gradients, std::vector<GradSlot> slots,
+                           const ExchangeSetting& setting) {
+  if (!comm.alone()) {
+    impl_ = std::make_unique<Impl>(comm, gradients, std::move(slots), setting);
+  }
+}
+
+GradExchange::~GradExchange() = default;
+
+void GradExchange::arm() {
+  if (impl_) impl_->arm();
+}
+
+ExchangeStats GradExchange::finish(std::span<double> totals) {
+  return impl_ ? impl_->finish(totals) : ExchangeStats{};
+}
+
+}  // namespace tandem

@@ -1,0 +1,65 @@
+// grad_exchange: the sum of all workers' gradients, in place, in buckets that leave while backward
+// is still computing the rest. Inside a host sums are made in shared memory, between hosts by the
+// leaders (host_lane.h, leader_link.h); a thread of its own sees to both.
+//
+//   exchange.arm();                    // before the last backward of a step
+//   loss.backward();                   // gradients leave as they get ready
+//   stats = exchange.finish(totals);   // gradients and totals are now those of all workers
+//
+// Every worker's result has the same bits. A world of one costs nothing.
+// Why not c10d::Reducer: docs/decisions/0005-exchange.md.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cluster/comm.h"
+#include "cluster/host_memory.h"
+#include "config/cluster_config.h"
+
+namespace tandem {
+
+// A trained parameter and its place in the gradient buffer, in elements.
+struct GradSlot {
+  at::Tensor parameter;  // the leaf of autograd
+  std::int64_t offset = 0, count = 0;
+};
+
+struct ExchangeSetting {
+  Wire wire = Wire::bf16;               // between hosts
+  std::int64_t bucket_bytes = 4 << 20;  // of fp32 gradients
+  HostMemory* memory = nullptr;         // holds the gradients; none: sums go through Comm
+};
+
+// Of one step, of this worker.
+struct ExchangeStats {
+  std::int64_t bytes_out = 0, bytes_in = 0;  // between hosts
+  double wait_seconds = 0;                   // until the slowest worker had its gradients
+  double exposed_seconds = 0;                // of exchange after that
+  double hidden_seconds = 0;  // of the exchange's own thread before that, behind backward
+};
+
+class GradExchange {
+ public:
+  // gradients: the flat buffer, fp32. comm and gradients outlive it.
+  GradExchange(Comm& comm, const at::Tensor& gradients, std::vector<GradSlot> slots,
+               const ExchangeSetting& setting);
+  ~GradExchange();
+  GradExchange(const GradExchange&) = delete;
+  GradExchange& operator=(const GradExchange&) = delete;
+
+  void arm();
+  // A step may also be finished without arm(), by a worker that had nothing to compute.
+  // totals: as many on all workers, of a few kilobytes at most; summed in place.
+  ExchangeStats finish(std::span<double> totals);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;  // none: a world of one
+};
+
+}  // namespace tandem

@@ -1,0 +1,169 @@
+#include "cluster/grad_exchange.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "cluster/rank_threads.h"
+
+namespace tandem {
+namespace {
+
+// A chain of parameters of odd sizes in one buffer, as the model keeps them; backward reaches the
+// last first. Its gradient is a known function of the input.
+struct Chain {
+  explicit Chain(const at::Tensor& memory) : gradients(memory) {
+    std::int64_t offset = 0;
+    for (const std::int64_t count : {700, 5, 1, 33, 256}) {
+      at::Tensor leaf = at::full({count}, 0.5).set_requires_grad(true);
+      leaf.mutable_grad() = gradients.narrow(0, offset, count);
+      slots.push_back({leaf, offset, count});
+      offset = (offset + count + 15) / 16 * 16;
+    }
+  }
+  static constexpr std::int64_t kSize = 1040 + 16;
+
+  at::Tensor loss(double input) const {
+    at::Tensor sum = at::zeros({1});
+    for (const GradSlot& slot : slots) {
+      sum = (sum.tanh() + 1) * (slot.parameter * at::arange(slot.count) * input).sin().sum();
+    }
+    return sum;
+  }
+
+  at::Tensor gradients;
+  std::vector<GradSlot> slots;
+};
+
+at::Tensor gradient_of(double input) {
+  const Chain chain(at::zeros({Chain::kSize}));
+  chain.loss(input).backward();
+  return chain.gradients;
+}
+
+struct Case {
+  std::vector<int> hosts;
+  Wire wire = Wire::fp32;
+  bool shared = true;
+  std::int64_t bucket_bytes = 400;
+};
+
+// Three steps; the last has nothing to compute on the highest rank. Gives every rank's gradients.
+std::vector<at::Tensor> exchange(const Case& setting, ExchangeStats* stats_of_first = nullptr) {
+  std::vector<at::Tensor> results(setting.hosts.size() * 3);
+  run_ranks(setting.hosts, [&](Comm& comm, Store& store) {
+    const auto memory = setting.shared ? HostMemory::share(store, comm.world(), Chain::kSize,
+                                                           std::chrono::seconds(30))
+                                       : nullptr;
+    ASSERT_EQ(memory != nullptr, setting.shared);
+    const at::Tensor buffer =
+        memory ? at::from_blob(memory->floats(memory->place()).data(), {Chain::kSize})
+               : at::zeros({Chain::kSize});
+    Chain chain(buffer);
+    GradExchange exchange(comm, buffer, chain.slots,
+                          {setting.wire, setting.bucket_bytes, memory.get()});
+    for (int step = 0; step < 3; ++step) {
+      buffer.zero_();
+      std::vector<double> totals = {static_cast<double>(comm.rank()), 1};
+      const bool idle = step == 2 && comm.rank() + 1 == comm.size();
+      if (!idle) {
+        chain.loss(1 + comm.rank()).backward();  // a micro-batch before the last
+        exchange.arm();
+        chain.loss(step + 0.1 * comm.rank()).backward();
+      }
+      const ExchangeStats stats = exchange.finish(totals);
+      EXPECT_EQ(totals[1], comm.size());
+      if (comm.rank() == 0 && stats_of_first != nullptr) *stats_of_first = stats;
+      results[static_cast<std::size_t>(step * comm.size() + comm.rank())] = buffer.clone();
+    }
+  });
+  return results;
+}
+
+void expect_sums(const Case& setting, double tolerance) {
+  const auto results = exchange(setting);
+  const int ranks = static_cast<int>(setting.hosts.size());
+  for (int step = 0; step < 3; ++step) {
+    at::Tensor sum = at::zeros({Chain::kSize}, at::kDouble);
+    for (int rank = 0; rank < ranks - (step == 2 ? 1 : 0); ++rank) {
+      sum += gradient_of(1 + rank).to(at::kDouble) + gradient_of(step + 0.1 * rank).to(at::kDouble);
+    }
+    const auto result = [&](int rank) {
+      return results[static_cast<std::size_t>(step * ranks + rank)];
+    };
+    const double largest = sum.abs().max().item<double>();
+    EXPECT_LT((result(0).to(at::kDouble) - sum).abs().max().item<double>(), tolerance * largest);
+    for (int rank = 1; rank < ranks; ++rank) {
+      EXPECT_TRUE(at::equal(result(rank), result(0))) << "step " << step << " rank " << rank;
+    }
+  }
+}
+
+TEST(GradExchange, EveryWorkerOfAHostEndsWithTheSameSum) {
+  for (const bool shared : {true, false}) {
+    expect_sums({{0, 0}, Wire::fp32, shared}, 1e-5);
+    expect_sums({{0, 0, 0}, Wire::fp32, shared}, 1e-5);
+    expect_sums({{0, 0, 0, 0}, Wire::fp32, shared, 1 << 20}, 1e-5);
+  }
+}
+
+TEST(GradExchange, HostsEndWithTheSameBitsWhateverTravels) {
+  for (const Wire wire : {Wire::fp32, Wire::bf16}) {
+    const double tolerance = wire == Wire::fp32 ? 1e-5 : 1.0 / 128;
+    expect_sums({{0, 1}, wire}, tolerance);
+    expect_sums({{0, 0, 1, 1}, wire}, tolerance);
+    expect_sums({{0, 1, 0, 1, 1}, wire, false}, tolerance);
+    expect_sums({{0, 1, 2}, wire}, tolerance);
+    expect_sums({{0, 0, 1, 2, 2, 3}, wire, true, 37 * 4}, tolerance);
+  }
+}
+
+TEST(GradExchange, TwoHostsSendEachGradientOnceAsTwoBytes) {
+  ExchangeStats stats;
+  exchange({{0, 0, 1, 1}, Wire::bf16}, &stats);
+  EXPECT_EQ(stats.bytes_out, 2 * Chain::kSize);
+  EXPECT_EQ(stats.bytes_in, 2 * Chain::kSize);
+  exchange({{0, 1, 2}, Wire::fp32}, &stats);
+  EXPECT_NEAR(static_cast<double>(stats.bytes_out), 4 * Chain::kSize * 2.0 * 2 / 3, 4 * 2 * 12);
+  exchange({{0, 0}}, &stats);
+  EXPECT_EQ(stats.bytes_out, 0);
+}
+
+TEST(GradExchange, BucketsLeaveBeforeBackwardEnds) {
+  run_ranks({0, 0}, [](Comm& comm, Store& store) {
+    const auto memory = HostMemory::share(store, comm.world(), 64, std::chrono::seconds(30));
+    const at::Tensor buffer = at::from_blob(memory->floats(memory->place()).data(), {64});
+    at::Tensor first = at::ones({32}).set_requires_grad(true);
+    at::Tensor second = at::ones({32}).set_requires_grad(true);
+    first.mutable_grad() = buffer.narrow(0, 0, 32);
+    second.mutable_grad() = buffer.narrow(0, 32, 32);
+    GradExchange exchange(comm, buffer, {{first, 0, 32}, {second, 32, 32}},
+                          {Wire::fp32, 128, memory.get()});
+    exchange.arm();
+    (second * 3).sum().backward();
+    // The sum of both workers arrives although neither has finished its step.
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    volatile const float* arrived = memory->floats(memory->place()).data() + 63;
+    while (*arrived != 6 && std::chrono::steady_clock::now() < give_up) std::this_thread::yield();
+    EXPECT_EQ(*arrived, 6);
+    (first * 2).sum().backward();
+    std::vector<double> totals = {1};
+    exchange.finish(totals);
+    EXPECT_TRUE(at::equal(buffer, at::cat({at::full({32}, 4.0f), at::full({32}, 6.0f)})));
+  });
+}
+
+TEST(GradExchange, AloneItDoesNothing) {
+  Comm comm;
+  const at::Tensor buffer = at::ones({16});
+  GradExchange exchange(comm, buffer, {}, {});
+  std::vector<double> totals = {2};
+  exchange.arm();
+  EXPECT_EQ(exchange.finish(totals).exposed_seconds, 0);
+  EXPECT_EQ(totals[0], 2);
+  EXPECT_TRUE(at::equal(buffer, at::ones({16})));
+}
+
+}  // namespace
+}  // namespace tandem

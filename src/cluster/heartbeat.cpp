@@ -1,0 +1,171 @@
+#include "cluster/heartbeat.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "cluster/heartbeat_protocol.h"
+#include "cluster/wire.h"
+
+namespace tandem {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kRank0 = 0;
+constexpr auto kFarewell = std::chrono::seconds(60);
+
+WireWriter message(BeatKind kind) {
+  WireWriter writer;
+  writer.u8(static_cast<std::uint8_t>(kind));
+  return writer;
+}
+
+}  // namespace
+
+void end_process(const std::string& cause) {
+  const std::string line = format("tandem: {}\n", cause);
+  std::fputs(line.c_str(), stderr);
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(ExitCode::environment));
+}
+
+Heartbeat::Heartbeat(FileDescriptor connection, HeartbeatOptions options)
+    : options_(std::move(options)), connection_(std::move(connection)), hub_(options_.timeout) {
+  tell(message(BeatKind::hello).text(options_.name).take());
+  beat();
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+Heartbeat::~Heartbeat() {
+  if (!leaving_) explain("");  // an exception is passing: who caused it may be known any moment
+  thread_.request_stop();
+  ::shutdown(connection_.get(), SHUT_RDWR);  // wakes the thread
+}
+
+void Heartbeat::at(std::int64_t step, const char* phase) {
+  step_.store(step, std::memory_order_relaxed);
+  phase_.store(phase, std::memory_order_relaxed);
+}
+
+void Heartbeat::worked(double seconds) {
+  work_micros_.store(static_cast<std::int64_t>(seconds * 1e6), std::memory_order_relaxed);
+}
+
+std::string Heartbeat::explain(const std::string& error) {
+  std::unique_lock lock(mutex_);
+  // A dead peer is named at once. A frozen one shows after the timeout, but collectives fail long
+  // after that.
+  changed_.wait_for(lock, milliseconds(1500), [&] { return !cause_.empty() || over_; });
+  return cause_.empty() ? error : cause_;
+}
+
+void Heartbeat::fail(const std::string& cause) {
+  leaving_ = true;
+  tell(message(BeatKind::failure).text(cause).take());
+}
+
+void Heartbeat::finish() {
+  leaving_ = true;
+  tell(message(BeatKind::goodbye).take());
+  if (options_.rank != kRank0) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, kFarewell, [&] { return all_left_ || over_; });
+}
+
+void Heartbeat::run(const std::stop_token& stop) {
+  auto next = steady_clock::now() + options_.period;
+  auto last = steady_clock::now();
+  while (!stop.stop_requested()) {
+    const auto now = steady_clock::now();
+    if (now - last > 2 * options_.period) hub_.forgive(now - last);  // we slept, not they
+    last = now;
+    if (now >= next) {
+      beat();
+      next = now + options_.period;
+    }
+    const bool open = listen(std::chrono::ceil<milliseconds>(next - now));
+    std::string cause = open ? hub_.silent(steady_clock::now()) : hub_.ended(kRank0);
+    if (stop.stop_requested() || leaving_) cause.clear();
+    if (!cause.empty()) lose(cause);
+    if (!open) break;
+  }
+  const std::lock_guard lock(mutex_);
+  over_ = true;
+  changed_.notify_all();
+}
+
+void Heartbeat::beat() {
+  tell(message(BeatKind::beat)
+           .i64(step_.load(std::memory_order_relaxed))
+           .text(phase_.load(std::memory_order_relaxed))
+           .i64(work_micros_.load(std::memory_order_relaxed))
+           .take());
+}
+
+// Best effort: to a peer that does not read, this beat is lost like the one before. Whole messages
+// only: once a part of one went out, the rest follows or the connection is of no use.
+void Heartbeat::tell(std::string_view text) {
+  const std::lock_guard lock(sending_);
+  pollfd writable{connection_.get(), POLLOUT, 0};
+  if (::poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return;
+  write_all(connection_.get(), framed(text), steady_clock::now() + options_.period);
+}
+
+// False: the connection has ended.
+bool Heartbeat::listen(milliseconds wait) {
+  pollfd readable{connection_.get(), POLLIN, 0};
+  if (::poll(&readable, 1, static_cast<int>(std::max<std::int64_t>(wait.count(), 0))) <= 0)
+    return true;
+  char block[4096];
+  const ssize_t n = ::recv(connection_.get(), block, sizeof block, MSG_DONTWAIT);
+  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return false;
+  if (n > 0) in_.append(block, static_cast<std::size_t>(n));
+  while (in_.size() >= 4) {
+    const std::uint32_t size = WireReader(in_).u32();
+    if (size > kMostFrameBytes) return false;
+    if (in_.size() < 4 + std::size_t{size}) break;
+    take(std::string_view(in_).substr(4, size));
+    in_.erase(0, 4 + std::size_t{size});
+  }
+  return true;
+}
+
+void Heartbeat::take(std::string_view text) {
+  WireReader reader(text);
+  const auto kind = static_cast<BeatKind>(reader.u8());
+  if (kind == BeatKind::beat) {
+    const std::string name(reader.text());
+    const std::int64_t step = reader.i64();
+    const std::string phase(reader.text());
+    if (!reader.ok()) return;
+    if (!hub_.knows(kRank0)) hub_.joined(kRank0, name, steady_clock::now());
+    hub_.sign(kRank0, steady_clock::now(), step, phase);
+  } else if (kind == BeatKind::cause) {
+    lose(std::string(reader.text()));
+  } else if (kind == BeatKind::all_left) {
+    hub_.left(kRank0);
+    const std::lock_guard lock(mutex_);
+    all_left_ = true;
+    changed_.notify_all();
+  }
+}
+
+void Heartbeat::lose(const std::string& cause) {
+  hub_.left(kRank0);  // whatever follows is a consequence
+  {
+    const std::lock_guard lock(mutex_);
+    if (!cause_.empty()) return;
+    cause_ = cause;
+    changed_.notify_all();
+  }
+  if (options_.on_lost && !leaving_) options_.on_lost(cause);
+}
+
+}  // namespace tandem

@@ -1,0 +1,118 @@
+// heartbeat: every worker says once a second that it lives and what it does; whoever dies, freezes
+// or is cut off is named, and everybody hears the same cause. A thread of its own on a connection
+// of its own, so it goes on while the worker computes, saves or waits in a collective.
+//
+//   heartbeat.at(step, "exchange");       // two stores; call it at every phase
+//   heartbeat.worked(seconds);            // own work of the step, for naming stragglers
+//   throw EnvError(heartbeat.explain(what));   // a collective failed: the cause is better known
+//   here heartbeat.finish();                   // the run is done; rank 0 waits for the others here
+//
+// A connection that ends without goodbye is noticed at once; silence after `timeout`, on both
+// sides: when rank 0 is the one, all others notice it themselves. Then on_lost is called, once, on
+// the heartbeat's thread; the worker may be stuck, so it usually prints the cause and ends the
+// process with exit code 3 (end_process).
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "cluster/hub.h"
+#include "cluster/life_table.h"
+#include "cluster/straggler_watch.h"
+
+namespace tandem {
+
+struct HeartbeatOptions {
+  int rank = 0;
+  std::string name;  // "host-b rank 3 (pid 4711)"
+  std::chrono::milliseconds timeout{8000};
+  std::chrono::milliseconds period{1000};
+  std::function<void(const std::string& cause)> on_lost;
+};
+
+// Prints "tandem: CAUSE" and ends the process at once with exit code 3.
+[[noreturn]] void end_process(const std::string& cause);
+
+class Heartbeat {
+ public:
+  Heartbeat(FileDescriptor connection, HeartbeatOptions options);
+  ~Heartbeat();  // without finish() the others take this worker for dead
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
+
+  void at(std::int64_t step, const char* phase);  // phase: a literal
+  void worked(double seconds);
+
+  // The cause that the control channel knows or learns soon, else `error` itself.
+  std::string explain(const std::string& error);
+
+  // This worker cannot go on: all others end with this cause. Does not call on_lost here.
+  void fail(const std::string& cause);
+
+  // Goodbye. Rank 0 waits until everybody has said it, a minute at most: its hub serves them.
+  void finish();
+
+ private:
+  void run(const std::stop_token& stop);
+  void beat();
+  bool listen(std::chrono::milliseconds wait);
+  void take(std::string_view message);
+  void lose(const std::string& cause);
+  void tell(std::string_view message);
+
+  HeartbeatOptions options_;
+  FileDescriptor connection_;
+  std::atomic<std::int64_t> step_{0};
+  std::atomic<const char*> phase_{"start"};
+  std::atomic<std::int64_t> work_micros_{0};
+  std::atomic<bool> leaving_{false};
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::string cause_;
+  bool all_left_ = false;
+  bool over_ = false;  // the thread has ended
+
+  std::mutex sending_;
+  std::string in_;  // of the thread alone, like what follows
+  LifeTable hub_;
+  std::jthread thread_;  // last: it uses the rest
+};
+
+// Rank 0's side, a service of its hub.
+class HeartbeatService final : public HubService {
+ public:
+  // on_event: stragglers, on the hub's thread.
+  HeartbeatService(std::chrono::milliseconds timeout, std::chrono::milliseconds period,
+                   std::function<void(const std::string&)> on_event);
+  void opened(const Peer& peer, HubPeers& peers) override;
+  void received(const Peer& peer, std::string_view message, HubPeers& peers) override;
+  void closed(const Peer& peer, HubPeers& peers) override;
+  void tick(SteadyTime now, HubPeers& peers) override;
+
+ private:
+  void spread(const std::string& cause, HubPeers& peers);
+  void send_beats(HubPeers& peers);
+
+  LifeTable table_;
+  std::chrono::milliseconds period_;
+  std::function<void(const std::string&)> on_event_;
+  StragglerWatch stragglers_;
+  std::map<int, std::int64_t> peers_;  // connection by rank
+  std::map<int, std::string> names_;
+  std::map<int, double> work_seconds_;
+  std::string cause_;
+  SteadyTime cause_time_{}, last_tick_{}, last_beat_{};
+  bool told_rank_0_ = false, told_all_left_ = false;
+  std::string own_beat_;  // rank 0's last words, which the hub repeats to all
+};
+
+}  // namespace tandem

@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "cluster/heartbeat.h"
+#include "cluster/heartbeat_protocol.h"
+#include "cluster/wire.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kRank0 = 0;
+constexpr auto kLastWord = std::chrono::seconds(1);
+
+std::string message(BeatKind kind, std::string_view text = "") {
+  WireWriter writer;
+  writer.u8(static_cast<std::uint8_t>(kind));
+  if (kind == BeatKind::cause) writer.text(text);
+  return writer.take();
+}
+
+}  // namespace
+
+HeartbeatService::HeartbeatService(std::chrono::milliseconds timeout,
+                                   std::chrono::milliseconds period,
+                                   std::function<void(const std::string&)> on_event)
+    : table_(timeout), period_(period), on_event_(std::move(on_event)) {}
+
+void HeartbeatService::opened(const Peer& peer, HubPeers&) {
+  peers_[peer.caller.rank] = peer.id;
+}
+
+void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeers& peers) {
+  const auto now = std::chrono::steady_clock::now();
+  const int rank = peer.caller.rank;
+  WireReader reader(text);
+  const auto kind = static_cast<BeatKind>(reader.u8());
+  if (kind == BeatKind::hello) {
+    const std::string name(reader.text());
+    table_.joined(rank, name, now);
+    names_[rank] = name;
+  } else if (kind == BeatKind::beat) {
+    const std::int64_t step = reader.i64();
+    const std::string phase(reader.text());
+    const std::int64_t work_micros = reader.i64();
+    if (!reader.complete()) return peers.close(peer.id);
+    table_.sign(rank, now, step, phase);
+    if (work_micros > 0) work_seconds_[rank] = static_cast<double>(work_micros) * 1e-6;
+    if (rank != kRank0) return;
+    own_beat_ = WireWriter()
+                    .u8(static_cast<std::uint8_t>(BeatKind::beat))
+                    .text(names_[rank])
+                    .i64(step)
+                    .text(phase)
+                    .take();
+  } else if (kind == BeatKind::goodbye) {
+    table_.left(rank);
+  } else if (kind == BeatKind::failure) {
+    table_.left(rank);
+    spread(std::string(reader.text()), peers);
+  } else {
+    peers.close(peer.id);
+  }
+}
+
+void HeartbeatService::closed(const Peer& peer, HubPeers& peers) {
+  const auto at = peers_.find(peer.caller.rank);
+  if (at == peers_.end() || at->second != peer.id) return;
+  peers_.erase(at);
+  const std::string cause = table_.ended(peer.caller.rank);
+  if (!cause.empty()) spread(cause, peers);
+}
+
+void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
+  if (last_tick_ != SteadyTime{} && now - last_tick_ > 2 * period_)
+    table_.forgive(now - last_tick_);
+  last_tick_ = now;
+  if (const std::string cause = table_.silent(now); !cause.empty()) spread(cause, peers);
+  if (!cause_.empty()) {
+    // Rank 0 ends last, so that its own end is not taken for the cause.
+    const bool alone = std::ranges::all_of(peers_, [](const auto& p) { return p.first == kRank0; });
+    if (!told_rank_0_ && (alone || now > cause_time_ + kLastWord) && peers_.contains(kRank0)) {
+      told_rank_0_ = true;
+      peers.send(peers_.at(kRank0), message(BeatKind::cause, cause_));
+    }
+    return;
+  }
+  if (!told_all_left_ && !names_.empty() && table_.all_left()) {
+    told_all_left_ = true;
+    for (const auto& [rank, peer] : peers_) peers.send(peer, message(BeatKind::all_left));
+  }
+  if (now - last_beat_ < period_) return;
+  last_beat_ = now;
+  send_beats(peers);
+  for (const std::string& sentence : stragglers_.look(work_seconds_, names_)) on_event_(sentence);
+}
+
+void HeartbeatService::spread(const std::string& cause, HubPeers& peers) {
+  if (!cause_.empty()) return;  // the first is the cause, the rest follows from it
+  cause_ = cause;
+  cause_time_ = std::chrono::steady_clock::now();
+  for (const auto& [rank, peer] : peers_) {
+    if (rank != kRank0) peers.send(peer, message(BeatKind::cause, cause));
+  }
+}
+
+void HeartbeatService::send_beats(HubPeers& peers) {
+  if (own_beat_.empty()) return;
+  for (const auto& [rank, peer] : peers_) peers.send(peer, own_beat_);
+}
+
+}  // namespace tandem

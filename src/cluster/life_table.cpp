@@ -1,0 +1,63 @@
+#include "cluster/life_table.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/format.h"
+
+namespace tandem {
+
+void LifeTable::joined(int rank, const std::string& name, SteadyTime now) {
+  workers_[rank] = Life{name, now};
+}
+
+void LifeTable::sign(int rank, SteadyTime now, std::int64_t step, const std::string& phase) {
+  const auto at = workers_.find(rank);
+  if (at == workers_.end()) return;
+  at->second.last = now;
+  at->second.step = step;
+  at->second.phase = phase;
+}
+
+void LifeTable::left(int rank) {
+  const auto at = workers_.find(rank);
+  if (at != workers_.end()) at->second.left = true;
+}
+
+std::string LifeTable::ended(int rank) {
+  const auto at = workers_.find(rank);
+  if (at == workers_.end() || at->second.left) return "";
+  at->second.left = true;
+  return lost_sentence(at->second.name, "died", at->second.phase, at->second.step);
+}
+
+std::string LifeTable::silent(SteadyTime now) {
+  const auto gone = [&](const Life& life, SteadyTime limit) {
+    return !life.left && life.last < limit;
+  };
+  const bool any = std::ranges::any_of(
+      workers_, [&](const auto& entry) { return gone(entry.second, now - timeout_); });
+  if (!any) return "";
+  std::vector<std::string> sentences;
+  for (auto& [rank, life] : workers_) {
+    if (!gone(life, now - timeout_ * 2 / 3)) continue;
+    sentences.push_back(lost_sentence(life.name, "stopped answering", life.phase, life.step));
+    life.left = true;
+  }
+  return format("{}", join(sentences, "; "));
+}
+
+void LifeTable::forgive(std::chrono::steady_clock::duration gap) {
+  for (auto& [rank, life] : workers_) life.last += gap;
+}
+
+bool LifeTable::all_left() const {
+  return std::ranges::all_of(workers_, [](const auto& entry) { return entry.second.left; });
+}
+
+std::string lost_sentence(const std::string& name, const std::string& what,
+                          const std::string& phase, std::int64_t step) {
+  return format("{} {} in phase {} at step {}", name, what, phase, step);
+}
+
+}  // namespace tandem

@@ -1,0 +1,52 @@
+// life_table: when each worker last gave a sign of life, and what it was doing; from that, who is
+// lost. Pure: time comes in. A cause is one sentence:
+//   "host-b rank 3 (pid 4711) stopped answering in phase exchange at step 120"
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "cluster/tcp.h"
+
+namespace tandem {
+
+class LifeTable {
+ public:
+  explicit LifeTable(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+
+  void joined(int rank, const std::string& name, SteadyTime now);
+  void sign(int rank, SteadyTime now, std::int64_t step, const std::string& phase);
+  void left(int rank);  // said goodbye; may close its connection
+
+  // The cause when the connection of a worker ended; empty when it had left.
+  std::string ended(int rank);
+
+  // The cause when somebody was silent for too long, else empty. Those who are about to be too are
+  // named with them: a cut cable silences all workers of a host, each at its own moment.
+  std::string silent(SteadyTime now);
+
+  // This process itself did not run for a while; nobody else is to blame for the gap.
+  void forgive(std::chrono::steady_clock::duration gap);
+
+  bool all_left() const;
+  bool knows(int rank) const { return workers_.contains(rank); }
+
+ private:
+  struct Life {
+    std::string name;
+    SteadyTime last;
+    std::int64_t step = 0;
+    std::string phase = "start";
+    bool left = false;
+  };
+  std::chrono::milliseconds timeout_;
+  std::map<int, Life> workers_;
+};
+
+// "host-b rank 3 (pid 4711) {what} in phase exchange at step 120"
+std::string lost_sentence(const std::string& name, const std::string& what,
+                          const std::string& phase, std::int64_t step);
+
+}  // namespace tandem

@@ -1,0 +1,22 @@
+// wire_codec: loops over floats that travel: sums, and bf16 (the upper half of a float, rounded to
+// nearest even). One thread each: they run beside the threads that compute.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace tandem {
+
+void encode_bf16(std::span<const float> from, std::span<std::uint16_t> to);
+void decode_bf16(std::span<const std::uint16_t> from, std::span<float> to);
+
+// to = a + b, decoded: the same bits wherever it is computed.
+void sum_bf16(std::span<const std::uint16_t> a, std::span<const std::uint16_t> b,
+              std::span<float> to);
+void add_bf16(std::span<const std::uint16_t> from, std::span<float> to);  // to += from
+
+void add_floats(std::span<const float> from, std::span<float> to);  // to += from
+// Every part becomes the sum of all, added from the first to the last.
+void sum_into_all(std::span<float* const> parts, std::size_t size);
+
+}  // namespace tandem
