@@ -27,6 +27,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_prepare(line);
   add_inspect(line);
   add_config(line);
+  add_check(line);
   add_plan(line);
   add_train(line);
   add_average(line);

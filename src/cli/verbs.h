@@ -6,6 +6,7 @@
 namespace tandem {
 
 void add_average(CommandLine& line);
+void add_check(CommandLine& line);
 void add_config(CommandLine& line);
 void add_decode(CommandLine& line);
 void add_encode(CommandLine& line);

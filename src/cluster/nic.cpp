@@ -1,5 +1,7 @@
 #include "cluster/nic.h"
 
+#include <net/if.h>
+
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -91,6 +93,12 @@ NicFacts read_nic(const fs::path& root, const std::string& name) {
   const std::string state = first_line(folder / "operstate").value_or("");
   nic.up = state == "up" || state == "unknown";  // loopback and tunnels say "unknown" when up
   return nic;
+}
+
+std::optional<NicFacts> read_own_nic(const fs::path& root, const std::string& name) {
+  const std::int64_t own = ::if_nametoindex(name.c_str());
+  if (own == 0 || number_in(root / name / "ifindex") != own) return {};
+  return read_nic(root, name);
 }
 
 NicBytes read_nic_bytes(const fs::path& root, const std::string& name) {

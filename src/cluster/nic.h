@@ -39,6 +39,10 @@ struct NicFacts {
 // An interface that does not exist is a UserError with those that do.
 NicFacts read_nic(const std::filesystem::path& root, const std::string& name);
 
+// The same of this process's own network; nothing when the files under root are those of another
+// one, as in a network namespace that shares its /sys.
+std::optional<NicFacts> read_own_nic(const std::filesystem::path& root, const std::string& name);
+
 struct NicBytes {
   std::int64_t in = 0, out = 0;  // since the system started, headers included
 };

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/format.h"
 #include "base/temporary_folder.h"
 
 namespace tandem {
@@ -90,6 +92,15 @@ TEST(Nic, JsonReadsBackToTheSame) {
     nic.speed_mbps = speed;
     EXPECT_EQ(nic_text(nic_from_json(nic_json(nic))), nic_text(nic));
   }
+}
+
+TEST(Nic, FilesOfAnotherNetworkAreNotBelieved) {
+  FakeNics nics;
+  nics.add("lo", {{"ifindex", "4711"}, {"mtu", "1"}});
+  EXPECT_FALSE(read_own_nic(nics.root.path(), "lo").has_value());
+  nics.add("lo", {{"ifindex", format("{}", ::if_nametoindex("lo"))}});
+  EXPECT_EQ(read_own_nic(nics.root.path(), "lo")->mtu_bytes, 1);
+  EXPECT_FALSE(read_own_nic(nics.root.path(), "absent7").has_value());
 }
 
 TEST(Nic, TheRealSystemHasALoopback) {

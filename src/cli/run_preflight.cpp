@@ -1,0 +1,103 @@
+#include "cli/run_preflight.h"
+
+#include <torch/headeronly/version.h>
+
+#include <thread>
+
+#include "base/format.h"
+#include "base/hash.h"
+#include "cli/run_trial.h"
+#include "cli/step_facts.h"
+#include "config/dump.h"
+#include "model/layout.h"
+#include "train/run_summary.h"
+
+namespace tandem {
+namespace {
+
+constexpr double kComputeSeconds = 0.8;  // with links and exchange less than three in all
+
+// The disk that will hold the run; its folder may not be there yet.
+double disk_free_bytes(fs::path folder) {
+  std::error_code unknown;
+  folder = fs::absolute(folder, unknown);
+  while (!fs::exists(folder, unknown) && folder.has_relative_path()) folder = folder.parent_path();
+  const fs::space_info space = fs::space(folder, unknown);
+  return unknown ? 0 : static_cast<double>(space.available);
+}
+
+HostFacts own_facts(const PreflightParts& parts) {
+  HostFacts facts;
+  facts.host = parts.world.self().host;
+  facts.version = format("tandem {}, LibTorch {}", TANDEM_VERSION, TORCH_VERSION);
+  facts.binary = hash_text(hash64(MappedFile("/proc/self/exe").bytes()));
+  facts.settings = dump_json(parts.config);
+  if (parts.data != nullptr) {
+    facts.dataset = format("{}-{}", hash_text(parts.data->train.fingerprint()),
+                           hash_text(parts.data->vocab->hash()));
+  }
+  if (!parts.interface.empty()) facts.nic = read_own_nic(kSystemNics, parts.interface);
+  facts.disk_free_bytes = disk_free_bytes(parts.config.run);
+  facts.memory_free_bytes = memory_free_bytes("/proc");
+  facts.cores = std::max(1u, std::thread::hardware_concurrency());
+  facts.workers =
+      static_cast<std::int64_t>(parts.world.ranks_of_host(parts.world.self().host_index).size());
+  return facts;
+}
+
+// What the program can do in this mode.
+std::vector<Scheme> schemes_of(const ClusterConfig& config) {
+  const Scheme exact = config.wire == Wire::fp32 ? Scheme::exact_fp32 : Scheme::exact_bf16;
+  switch (config.mode) {
+    case ExchangeMode::int8:
+      return {Scheme::int8};
+    case ExchangeMode::int4:
+      return {Scheme::int4};
+    case ExchangeMode::local:
+      return {Scheme::local_int8, Scheme::local_int4};
+    case ExchangeMode::automatic:
+    case ExchangeMode::exact:
+      break;
+  }
+  return {exact};
+}
+
+PreflightSetting setting_of(const PreflightParts& parts) {
+  const RunConfig& config = parts.config;
+  const TextFacts text = text_facts(config);
+  const std::int64_t parameters = parameter_count(model_layout(config.model, text.vocabulary));
+  const ClusterShape shape{parts.world.hosts(), parts.world.size() / parts.world.hosts()};
+  PreflightSetting setting;
+  setting.facts = step_facts(config, text, shape, {});
+  setting.schemes = schemes_of(config.cluster);
+  setting.local_steps = config.cluster.local_steps.value_or(0);
+  setting.require = config.cluster.require;
+  setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
+  setting.needs.memory_bytes =
+      static_cast<double>(memory_estimate_bytes(config, parameters, text.vocabulary));
+  setting.dataset_is_sent = config.data.distribute;
+  setting.steps_to_end = steps_to_end(config, text, parts.world.size());
+  setting.price_per_host_hour = config.cost.per_host_hour;
+  setting.currency = config.cost.currency;
+  return setting;
+}
+
+}  // namespace
+
+PreflightReport run_preflight(const PreflightParts& parts) {
+  const PreflightSetting setting = setting_of(parts);
+  PreflightWork work;
+  work.compute = [&]() -> ComputeSeconds {
+    if (parts.model == nullptr) return {};  // the dataset is still to be sent here
+    const double tokens = setting.facts.tokens / parts.world.size();
+    return try_compute(*parts.model, parts.data->train, parts.config, tokens, kComputeSeconds);
+  };
+  const bool has_mode = setting.schemes.front() == Scheme::exact_bf16 ||
+                        setting.schemes.front() == Scheme::exact_fp32;
+  if (parts.comm != nullptr && has_mode) {
+    work.exchange = exchange_trial(*parts.comm, parts.config.cluster.wire);
+  }
+  return preflight(parts.world, parts.store, own_facts(parts), setting, work);
+}
+
+}  // namespace tandem

@@ -1,0 +1,185 @@
+"""tandem check: what is known before the first step, on one host and on two hosts of the lab."""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "lab"))
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 256, heads: 4, ffn: 1024, encoder_layers: 2, decoder_layers: 2}
+data: {max_length: 64}
+batch: {tokens: 1000}
+stop: {steps: 200}
+cost: {per_host_hour: 3.0, currency: EUR}
+"""
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
+
+@pytest.fixture(scope="module")
+def data(tandem, tmp_path_factory):
+    """A dataset of 400 pairs of random words."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = random.Random(5)
+    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
+    for part, count in (("train", 400), ("valid", 20)):
+        text = "".join(" ".join(rng.choices(words, k=rng.randint(4, 12))) + "\n" for _ in range(count))
+        for side in ("src", "tgt"):
+            (folder / f"{part}.{side}").write_text(text)
+    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
+                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
+    assert done.returncode == 0, done.stderr
+    (folder / "config.yaml").write_text(CONFIG)
+    return folder
+
+
+def settings(data, folder, *more):
+    return ["check", data / "config.yaml", f"data.path={data / 'data'}", f"run={folder / 'run'}", *more]
+
+
+def test_one_host_says_what_can_be_known(tandem, data, tmp_path):
+    done = tandem(*settings(data, tmp_path, "--json"), env=QUIET)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert len(report["hosts"]) == 1 and report["links"] == [] and report["refused"] is None
+    assert report["hosts"][0]["memory_free_bytes"] > 0 and report["hosts"][0]["disk_free_bytes"] > 0
+    forecast, compute = report["forecast"], report["compute"]
+    assert forecast["step_s"] == pytest.approx(compute["total_s"])
+    assert forecast["seconds_to_end"] == pytest.approx(200 * forecast["step_s"], rel=1e-6)
+    assert forecast["cost"] == pytest.approx(forecast["seconds_to_end"] / 3600 * 3)
+    assert not (tmp_path / "run").exists()  # it only looks
+
+
+def test_the_forecast_of_one_host_is_near_the_truth(tandem, data, tmp_path):
+    check = json.loads(tandem(*settings(data, tmp_path, "--json"), env=QUIET).stdout)
+    train = tandem("train", data / "config.yaml", f"data.path={data / 'data'}", f"run={tmp_path / 'run'}", "stop.steps=20",
+                   "eval.every=0", env=QUIET)
+    assert train.returncode == 0, train.stderr
+    lines = [json.loads(line) for line in (tmp_path / "run" / "journal.jsonl").read_text().splitlines()]
+    seconds = sorted(line["seconds"]["total"] for line in lines if line["type"] == "step")
+    # The machine may be busy in one of the two: a factor, not a percentage.
+    assert 0.2 < check["forecast"]["step_s"] / seconds[len(seconds) // 2] < 5
+
+
+def test_the_text_is_for_people(tandem, data, tmp_path):
+    done = tandem(*settings(data, tmp_path), env=QUIET)
+    assert done.returncode == 0, done.stderr
+    words = [line.split()[0] for line in done.stdout.splitlines()]
+    assert words[:3] == ["host", "compute", "forecast"]
+    assert "200 steps in" in done.stdout and "EUR" in done.stdout
+
+
+def test_a_full_disk_is_foreseen(small_disk, program, data):
+    disk = small_disk(4 << 20)
+    done = disk.run(program, *settings(data, disk.path), env=QUIET)
+    assert done.returncode == 0, done.stderr
+    assert "warning" in done.stdout and "of disk free" in done.stdout
+
+
+def test_a_missing_dataset_is_a_mistake(tandem, data, tmp_path):
+    done = tandem("check", data / "config.yaml", f"data.path={tmp_path / 'absent'}")
+    assert done.returncode == 2 and "absent" in done.stderr
+
+
+def test_workers_of_one_host_need_no_link(program, data, tmp_path):
+    import subprocess
+
+    command = [str(part) for part in (program, *settings(data, tmp_path, "--json"))]
+    env = {**QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0", "TANDEM_TOKEN": "a" * 64}
+    import os
+    import socket
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        env["MASTER_PORT"] = str(free.getsockname()[1])
+    workers = [subprocess.Popen(command, env={**os.environ, **env, "RANK": str(rank), "LOCAL_RANK": str(rank),
+                                              "LOCAL_WORLD_SIZE": "2"},
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(2)]
+    outputs = [worker.communicate(timeout=120) for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], outputs
+    report = json.loads(outputs[0][0])
+    assert outputs[1][0] == ""  # the first one speaks
+    assert report["workers_per_host"] == 2 and report["links"] == [] and len(report["hosts"]) == 1
+
+
+# --- two hosts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_hosts(tmp_path):
+    """two_hosts("100mbit") -> Lab of two hosts"""
+    lab = pytest.importorskip("lab", reason="needs tests/lab")
+    if why := lab.missing():
+        pytest.skip(why)
+    made = []
+
+    def make(rate):
+        made.append(lab.Lab(hosts=2, rate=rate, folder=tmp_path / f"lab{len(made)}"))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def check_by_hand(lab, program, data, *more, on_b=()):
+    """The check on host-a and host-b, started by hand; each with its own folder. Exit codes and outputs."""
+    workers = []
+    for rank, host in enumerate(lab.names):
+        env = {**QUIET, "RANK": rank, "WORLD_SIZE": len(lab.names), "MASTER_ADDR": lab.address["host-a"], "MASTER_PORT": 29517,
+               "TANDEM_TOKEN": "b" * 64}
+        own = on_b if host == "host-b" else ()
+        workers.append(lab.start(host, [program, *settings(data, lab.disk, *more, *own)], env))
+    outputs = [worker.communicate(timeout=120)[0] for worker in workers]
+    return [worker.returncode for worker in workers], outputs
+
+
+def report_of(outputs):
+    text = outputs[0]
+    return json.loads(text[text.index("{"):])
+
+
+@pytest.mark.parametrize("rate, mbps", [("100mbit", 100), ("1gbit", 1000)])
+def test_a_link_is_measured_and_weighed(two_hosts, program, data, sanitized, rate, mbps):
+    codes, outputs = check_by_hand(two_hosts(rate), program, data, "--json")
+    assert codes == [0, 0], outputs
+    report = report_of(outputs)
+    link = report["links"][0]["link"]
+    slack = 0.4 if sanitized else 0.7  # a busy machine does not fill a gigabit
+    for direction in ("there_both", "back_both", "there_alone", "back_alone"):
+        assert slack * mbps < link[direction] * 8e-6 < 1.15 * mbps, link
+    assert {report["links"][0]["opening_host"], report["links"][0]["answering_host"]} == {"host-a", "host-b"}
+    assert report["exchange"]["per_value_s"] > 2 / (mbps * 1e6 / 8 * 1.15)  # bf16 cannot be faster than the wire
+    forecast = report["forecast"]
+    assert forecast["exchange"] == "exact bf16" and forecast["speed_up"] < 2.2
+
+
+def test_a_slow_link_is_announced_in_words(two_hosts, program, data):
+    codes, outputs = check_by_hand(two_hosts("100mbit"), program, data, "batch.tokens=100")
+    assert codes == [0, 0], outputs
+    warning = next(line for line in outputs[0].splitlines() if line.startswith("warning"))
+    assert "between host-a and host-b" in warning and "instead of" in warning and "ask for 1 Gbps" in warning
+
+
+def test_other_settings_on_one_host_are_refused_by_name(two_hosts, program, data):
+    codes, outputs = check_by_hand(two_hosts("1gbit"), program, data, on_b=["optim.lr=0.5"])
+    assert codes == [2, 2], outputs
+    assert "host-b has other settings than host-a: optim.lr" in outputs[0]
+    assert "tandem:" not in outputs[1]  # said once
+
+
+def test_a_missing_dataset_on_one_host_is_refused_by_name(two_hosts, program, data):
+    codes, outputs = check_by_hand(two_hosts("1gbit"), program, data, on_b=["data.path=absent"])
+    assert codes == [2, 2], outputs
+    assert "host-b has no dataset" in outputs[0]
+
+
+def test_a_required_speed_up_is_demanded(two_hosts, program, data):
+    codes, outputs = check_by_hand(two_hosts("100mbit"), program, data, "cluster.require=1.9", "batch.tokens=100")
+    assert codes == [3, 3], outputs
+    assert "cluster.require asks for 1.90" in outputs[0]
