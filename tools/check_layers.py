@@ -34,6 +34,7 @@ LIBRARIES = {
     "nlohmann/": "base",
     "openssl/": "base",
     "protozero/": "base",
+    "quickstart_config.h": "cli",  # made by CMake from configs/quickstart.yaml
     "sentencepiece": "data",
     "unicode/": "translate",
     "xxhash.h": "base",
