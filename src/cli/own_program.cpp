@@ -23,7 +23,8 @@ int run_own_program(const std::vector<std::string>& arguments, const fs::path& s
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, standard_input.c_str(), O_RDONLY, 0);
   pid_t child = 0;
-  const int failure = ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
+  const int failure =
+      ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) {
     throw EnvError(format("cannot start {}: {}", program, errno_text(failure)));
