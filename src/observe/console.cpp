@@ -83,7 +83,8 @@ void Console::on_step(const StepRecord& record) {
   if (record.step % setting_.log_every == 0) {
     say(standing_text(standing_, setting_));
   } else if (terminal_ && now >= next_draw_) {
-    const std::string text = format("\r{}\x1b[K", standing_text(standing_, setting_));
+    const std::string text =
+        format("\r{}\x1b[K", fit_to_terminal(standing_text(standing_, setting_)));
     std::fputs(text.c_str(), stderr);
     live_ = true;
     next_draw_ = now + 200ms;
