@@ -85,7 +85,8 @@ double try_optimizer(const RunConfig& config, std::int64_t values, at::Device de
 ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunConfig& config,
                            double tokens, double seconds) {
   const std::int64_t most =
-      std::min(config.batch.max_tokens_per_micro, std::max(2 * kFirstTokens, std::llround(tokens)));
+      std::min(config.batch.max_tokens_per_micro,
+               std::max<std::int64_t>(2 * kFirstTokens, std::llround(tokens)));
   const Clock::time_point start = Clock::now();
   const auto try_size = [&](std::int64_t size) {
     return try_batch(model, batch_of(corpus, size, config.data.max_length), config);

@@ -91,7 +91,7 @@ class MessageLink final : public LeaderLink {
   };
   struct UnderWay {
     at::Tensor out, in;  // messages
-    std::vector<Transfer> transfers;
+    std::vector<PendingMessage> transfers;
   };
 
   at::Tensor part(const Bucket& bucket) const {
@@ -121,7 +121,7 @@ class MessageLink final : public LeaderLink {
     return static_cast<int>(2 * (turn % places_.size())) + phase;
   }
   static void finish(UnderWay& now) {
-    for (Transfer& transfer : now.transfers) transfer.wait();
+    for (PendingMessage& transfer : now.transfers) transfer.wait();
     now.transfers.clear();
   }
 
