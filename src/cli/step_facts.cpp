@@ -25,11 +25,13 @@ double median_of_steps(const std::vector<const Json*>& steps,
   return median_of(std::move(values));
 }
 
+// The newest start of the run tells, where it had several.
 std::int64_t workers_of(const std::vector<Json>& lines) {
   std::int64_t workers = 1;
   for (const Json& line : lines) {
-    const Json* count = line.at("type").as_string() == "run" ? line.find("workers") : nullptr;
-    if (count != nullptr) workers = count->as_int();
+    if (line.at("type").as_string() != "run") continue;
+    const Json* cluster = line.find("cluster");
+    workers = cluster != nullptr ? cluster->at("workers").as_int() : 1;
   }
   return std::max<std::int64_t>(1, workers);
 }

@@ -1,7 +1,10 @@
 """tandem check: what is known before the first step, on one host and on two hosts of the lab."""
 
 import json
+import os
 import random
+import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -87,13 +90,8 @@ def test_a_missing_dataset_is_a_mistake(tandem, data, tmp_path):
 
 
 def test_workers_of_one_host_need_no_link(program, data, tmp_path):
-    import subprocess
-
     command = [str(part) for part in (program, *settings(data, tmp_path, "--json"))]
     env = {**QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0", "TANDEM_TOKEN": "a" * 64}
-    import os
-    import socket
-
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         env["MASTER_PORT"] = str(free.getsockname()[1])

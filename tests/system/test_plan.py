@@ -95,6 +95,10 @@ def test_a_runs_journal_tells_how_long_a_step_computes(plan, tmp_path):
     two = plan("batch.tokens=25000", "--run", tmp_path, "--hosts", "2", "--gbps", "100")
     assert two["compute_s"] == pytest.approx(0.85)
     assert by_name(two)["one host"]["step_s"] == pytest.approx(1.6)
+    # The same seconds with two workers: each did half of the tokens.
+    lines[0]["cluster"] = {"workers": 2, "hosts": 1}
+    (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert plan("batch.tokens=25000", "--run", tmp_path)["compute_s"] == pytest.approx(3.1)
 
 
 @pytest.mark.parametrize("arguments, says", [
