@@ -127,7 +127,9 @@ LaunchInfo from_torchrun(const Variables& env) {
                                  {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"});
   take_master(env, info);
   if (info.size > 1) need_master(env, info);
-  info.port_shared = true;  // torchrun itself listens there
+  info.port_shared = true;  // torchrun itself listens on MASTER_PORT
+  if (info.port > 0)
+    info.port = info.port + 1 + kSharedPorts <= 65535 ? info.port + 1 : info.port - kSharedPorts;
   info.job = env.text("TORCHELASTIC_RUN_ID");
   info.restart = env.number("TORCHELASTIC_RESTART_COUNT", 0).value_or(0);
   return info;

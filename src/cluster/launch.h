@@ -9,6 +9,9 @@
 
 namespace tandem {
 
+// Ports that are tried from LaunchInfo::port on, when that one may be somebody else's.
+inline constexpr int kSharedPorts = 16;
+
 enum class Launcher {
   none,      // one process, no others
   local,     // tandem train --workers N
