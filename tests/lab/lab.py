@@ -32,7 +32,7 @@ def missing() -> str:
             return f"needs {tool}"
     tried = subprocess.run(["unshare", "--net", "--uts", "--mount", "sh", "-c",
                             "ip link add br0 type bridge && ip link add v0 type veth peer name v1 && "
-                            "tc qdisc add dev v0 root tbf rate 1gbit burst 256kb latency 50ms && hostname host-x"],
+                            "tc qdisc add dev v0 root tbf rate 1gbit burst 256kb latency 50ms && hostname host-x && mount -t sysfs sysfs /sys"],
                            capture_output=True, text=True)
     return "" if tried.returncode == 0 else f"namespaces or traffic control are not allowed here: {tried.stderr.strip()}"
 
@@ -64,7 +64,8 @@ class Lab:
             own = self.folder / name
             own.mkdir()
             self._holders[name] = self._hold(
-                name, f"mount --bind {own} {self.disk} && mount --bind {self.folder}/etc-hosts /etc/hosts")
+                name, f"mount --bind {own} {self.disk} && mount --bind {self.folder}/etc-hosts /etc/hosts && "
+                      "mount -t sysfs sysfs /sys")  # each network has a /sys/class/net of its own
             self._in("switch", f"ip link add {name} type veth peer name eth0 netns {self._holders[name].pid} && "
                                f"ip link set {name} master br0 && ip link set {name} up")
             self._in(name, f"ip link set lo up && ip addr add {self.address[name]}/24 dev eth0 && ip link set eth0 up")
