@@ -118,7 +118,14 @@ LaunchInfo from_mpirun(const Variables& env) {
   env.must_agree("WORLD_SIZE", info.size, "OMPI_COMM_WORLD_SIZE");
   info.job = env.text("PMIX_NAMESPACE");
   info.pmix = !info.job.empty();
-  if (!info.pmix) take_master(env, info);
+  if (info.pmix || info.size == 1) return info;
+  take_master(env, info);
+  if (info.meeting.empty() || info.port == 0) {
+    throw UserError(
+        "OMPI_COMM_WORLD_RANK is set but PMIX_NAMESPACE is not: this mpirun does not carry rank "
+        "0's "
+        "address; give it with -x MASTER_ADDR and -x MASTER_PORT");
+  }
   return info;
 }
 

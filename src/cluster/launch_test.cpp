@@ -64,6 +64,15 @@ TEST(Launch, MpirunIsKnownByItsOwnVariables) {
   EXPECT_EQ(describe(info, "host-b"), "launched by mpirun: rank 3 of 4, worker 1 of 2 on host-b");
 }
 
+TEST(Launch, AnMpirunWithoutPmixNeedsAnAddress) {
+  const EnvMap bare = without(kMpirun, "PMIX_NAMESPACE");
+  EXPECT_THAT(refusal(bare), HasSubstr("-x MASTER_ADDR"));
+  const LaunchInfo info =
+      detect_launch(with(bare, {{"MASTER_ADDR", "a"}, {"MASTER_PORT", "1234"}}));
+  EXPECT_EQ(info.meeting, "a");
+  EXPECT_FALSE(info.pmix);
+}
+
 TEST(Launch, MpirunInsideASlurmJobIsMpirun) {
   EXPECT_EQ(detect_launch(with(kSrun, kMpirun)).by, Launcher::mpirun);
   EXPECT_EQ(detect_launch(with(kSrun, kMpirun)).size, 4);
