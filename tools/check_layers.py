@@ -35,6 +35,7 @@ LIBRARIES = {
     "openssl/": "base",
     "pmix": "cluster",
     "protozero/": "base",
+    "quickstart_config.h": "cli",  # made by CMake from configs/quickstart.yaml
     "sentencepiece": "data",
     "unicode/": "translate",
     "xxhash.h": "base",

@@ -1,5 +1,6 @@
 #include "base/progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,12 @@
 namespace tandem {
 
 using namespace std::chrono_literals;
+
+std::string fit_to_terminal(const std::string& line) {
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return line;
+  return line.substr(0, size.ws_col - 1);  // in the last column some terminals begin a new line
+}
 
 std::string duration_text(double seconds) {
   const auto total = std::lround(std::clamp(seconds, 0.0, 1e9));  // an estimate may be absurd
@@ -55,7 +62,7 @@ void Progress::draw(double done, Clock::time_point now) {
       line = format("[{}{}] {}", std::string(filled, '#'), std::string(20 - filled, '.'), line);
     }
   }
-  const std::string text = terminal_ ? format("\r{}\x1b[K", line) : line + "\n";
+  const std::string text = terminal_ ? format("\r{}\x1b[K", fit_to_terminal(line)) : line + "\n";
   std::fputs(text.c_str(), stderr);
   drawn_ = true;
 }

@@ -39,6 +39,10 @@ class Waiting {
   std::jthread ticker_;
 };
 
+// As much of an ASCII line as fits the terminal of stderr, so that drawing over it works; all of it
+// where the width is not known.
+std::string fit_to_terminal(const std::string& line);
+
 // "45 s", "12 min", "3 h 20 min"
 std::string duration_text(double seconds);
 

@@ -1,18 +1,30 @@
-// tandem quickstart: from nothing to a prepared dataset, on the built-in corpus.
-#include <cstdio>
-#include <thread>
+// tandem quickstart: from nothing to a trained translator, on the built-in corpus. Every step is a
+// command that is shown before it runs, so that a person can go on from any of them.
+#include <quickstart_config.h>
 
+#include <cstdio>
+
+#include "base/error.h"
 #include "base/format.h"
-#include "base/signals.h"
+#include "cli/own_program.h"
 #include "cli/verbs.h"
 #include "data/builtin/corpus.h"
-#include "data/prepare.h"
 
 namespace tandem {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
 constexpr std::size_t kTrainPairs = 30000, kValidPairs = 1000, kTestPairs = 1000;
+constexpr std::size_t kShown = 5;  // sentences that are translated at the end
+
+struct Options {
+  std::string out = "runs/quickstart";
+  bool only_data = false;
+};
+
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+}
 
 void write_part(const fs::path& folder, const std::string& part,
                 const std::vector<SentencePair>& pairs) {
@@ -25,50 +37,77 @@ void write_part(const fs::path& folder, const std::string& part,
   atomic_write(folder / (part + ".de"), tgt);
 }
 
-void say(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
+// Shows and runs a command. One that fails has said why: its exit code is ours.
+void run(const std::vector<std::string>& arguments, const fs::path& standard_input = "/dev/null") {
+  std::string text = "\n$ tandem";
+  for (const std::string& argument : arguments) text += " " + argument;
+  if (standard_input != "/dev/null") text += " < " + standard_input.string();
+  say(text + "\n");
+  const int code = run_own_program(arguments, standard_input);
+  if (code == static_cast<int>(ExitCode::interrupted)) {
+    throw Interrupted("quickstart was stopped; the same command goes on");
+  }
+  if (code != 0) {
+    throw EnvError(format("quickstart ended early: `tandem {}` failed with exit code {}",
+                          arguments.front(), code));
+  }
 }
 
-ExitCode quickstart(const fs::path& out) {
-  const StopSignals signals;
-  const fs::path text = out / "text", data = out / "data";
+ExitCode quickstart(const Options& options) {
+  const fs::path out = options.out, text = out / "text";
+  const std::string data = (out / "data").string(), trained = (out / "run").string();
+  const auto part = [&](const char* name) { return (text / name).string(); };
   make_directories(text);
   const BuiltinCorpus corpus = make_builtin_corpus(kSeed, kTrainPairs, kValidPairs, kTestPairs);
   write_part(text, "train", corpus.train);
   write_part(text, "valid", corpus.valid);
   write_part(text, "test", corpus.test);
+  write_part(text, "five", {corpus.test.begin(), corpus.test.begin() + kShown});
+  atomic_write(out / "config.yaml", kQuickstartConfig);
   say(format("English-German text in {}, for example:\n", text.string()));
   for (std::size_t i = 0; i < 3; ++i) {
     say(format("  {}\n  {}\n", corpus.train[i].src, corpus.train[i].tgt));
   }
 
-  PrepareRequest request;
-  request.train = {text / "train.en", text / "train.de", {}};
-  request.valid = {text / "valid.en", text / "valid.de", {}};
-  request.out = data;
-  request.replace = true;
-  request.training.size = 3500;
-  request.training.character_coverage = 1.0;  // every letter and digit of the grammar is wanted
-  request.threads = std::max(1u, std::thread::hardware_concurrency());
-  request.training.threads = static_cast<std::int32_t>(request.threads);
-  const DatasetCard card = prepare(request, signals.flag());
-  const std::string run = (out / "run").string();
-  say(
-      format("\nThe dataset in {0}:\n{1}\nNext:\n"
-             "  tandem inspect {0} --pairs 5\n"
-             "  tandem train configs/quickstart.yaml data.path={0} run={2}\n"
-             "  tandem translate --model {2} < {3}\n",
-             data.string(), card_text(card), run, (text / "test.en").string()));
+  // Every letter and digit of the grammar is wanted, hence the coverage.
+  run({"prepare", "--src", part("train.en"), "--tgt", part("train.de"), "--valid-src",
+       part("valid.en"), "--valid-tgt", part("valid.de"), "--out", data, "--vocab-size", "3500",
+       "--character-coverage", "1", "--replace"});
+  const std::vector<std::string> train{"train", (out / "config.yaml").string(), "data.path=" + data,
+                                       "run=" + trained};
+  if (options.only_data) {
+    say(format("\nNext:\n  tandem inspect {} --pairs 5\n  tandem {} {} {} {}\n", data, train[0],
+               train[1], train[2], train[3]));
+    return ExitCode::ok;
+  }
+  run(train);
+  run({"evaluate", "--model", trained, "--src", part("test.en"), "--ref", part("test.de")});
+  run({"translate", "--model", trained}, text / "five.en");
+
+  say("\nThe sentences were, with the expected translation:\n");
+  for (std::size_t i = 0; i < kShown; ++i) {
+    say(format("  {}\n  {}\n", corpus.test[i].src, corpus.test[i].tgt));
+  }
+  say(format(
+      "\nNext:\n"
+      "  tandem translate --model {0}           type sentences yourself\n"
+      "  tandem inspect {1} --pairs 5            look into the dataset\n"
+      "  tandem config {2}/config.yaml          every setting of the run\n"
+      "  tandem prepare --help                   your own text: two files, one sentence a line\n",
+      trained, data, trained));
   return ExitCode::ok;
 }
 
 }  // namespace
 
 void add_quickstart(CommandLine& line) {
-  auto out = std::make_shared<std::string>("runs/quickstart");
-  Verb& verb = line.verb("quickstart", "Make a small English-German corpus and prepare it");
-  verb.option("--out", *out, "folder for the text and the dataset");
-  verb.run([out] { return quickstart(*out); });
+  auto options = std::make_shared<Options>();
+  Verb& verb = line.verb("quickstart",
+                         "Make a small English-German corpus, train on it for a minute or two, "
+                         "translate");
+  verb.option("--out", options->out, "folder for text, dataset and run");
+  verb.flag("--only-data", options->only_data, "end when the dataset is prepared");
+  verb.run([options] { return quickstart(*options); });
 }
 
 }  // namespace tandem

@@ -16,6 +16,7 @@
 #include "model/model_folder.h"
 #include "observe/console.h"
 #include "observe/journal.h"
+#include "observe/samples_file.h"
 #include "train/memory_guard.h"
 #include "train/resume.h"
 #include "train/retention.h"
@@ -68,6 +69,7 @@ TrainSetting train_setting(const RunConfig& config, Json settings) {
   setting.stop = config.stop;
   setting.checkpoint = config.checkpoint;
   setting.eval_every = config.eval.every;
+  setting.sample_every = config.eval.samples > 0 ? config.eval.sample_every : 0;
   setting.max_tokens_per_micro = config.batch.max_tokens_per_micro;
   setting.settings = std::move(settings);
   return setting;
@@ -207,6 +209,7 @@ ExitCode train(const Options& options) {
   console->say(summary_text(config, facts));
   observers.add("the journal", std::make_unique<Journal>(run.journal(), now));
   observers.add("the console", std::move(console));
+  observers.add("samples.txt", std::make_unique<SamplesFile>(run.samples()));
   observers.on_run({start.resumed_from, run_record_facts(config, data, facts)});
   for (const std::string& note : start.notes) observers.on_event({first_step, "resume", note});
   if (const auto warning = disk_warning(config, facts)) {
@@ -218,7 +221,8 @@ ExitCode train(const Options& options) {
   Loader loader(data.train, loader_setting(config), start.state.cursor);
   Trainer trainer(train_setting(config, settings),
                   {model, adam, loader, store, observers,
-                   evaluation_of(config, data, static_cast<std::size_t>(threads)), signals.flag()},
+                   evaluation_of(config, data, static_cast<std::size_t>(threads)),
+                   samples_of(config, data, static_cast<std::size_t>(threads)), signals.flag()},
                   std::move(start.state));
   const EndRecord end = run_to_end(
       trainer, observers, [&] { return export_model(run, trainer.state(), model, adam, files); });

@@ -19,6 +19,21 @@ std::vector<std::string> first_lines(const fs::path& path, std::size_t most) {
   return lines;
 }
 
+struct ValidText {
+  std::vector<std::string> sources, references;
+  std::vector<std::size_t> shown;  // the lines that serve as samples
+};
+
+ValidText valid_text(const RunConfig& config) {
+  const fs::path folder = config.data.path;
+  const auto most = static_cast<std::size_t>(
+      config.eval.sentences.value_or(std::numeric_limits<std::int64_t>::max()));
+  ValidText text{
+      first_lines(folder / "valid.src.txt", most), first_lines(folder / "valid.tgt.txt", most), {}};
+  text.shown = sample_lines(text.sources.size(), static_cast<std::size_t>(config.eval.samples));
+  return text;
+}
+
 TranslateSettings translate_settings(const RunConfig& config, std::size_t threads) {
   TranslateSettings settings;
   settings.search = {config.eval.beam, config.eval.alpha, 1, config.eval.extra_decode_steps};
@@ -38,15 +53,11 @@ Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t
     throw UserError(format("{}: no pair is short enough for model.max_positions={}",
                            config.data.path, longest));
   }
-  const fs::path folder = config.data.path;
-  const auto most = static_cast<std::size_t>(
-      config.eval.sentences.value_or(std::numeric_limits<std::int64_t>::max()));
-  auto sources = first_lines(folder / "valid.src.txt", most);
-  auto references = first_lines(folder / "valid.tgt.txt", most);
-  const auto shown = sample_lines(sources.size(), static_cast<std::size_t>(config.eval.samples));
+  auto [sources, references, shown] = valid_text(config);
   const TranslateSettings settings = translate_settings(config, threads);
 
-  return [=, &data](const Transformer& model, std::int64_t) {
+  return [=, sources = std::move(sources), references = std::move(references),
+          shown = std::move(shown), &data](const Transformer& model, std::int64_t) {
     EvalResult result;
     result.val_loss = loss_of_pairs(model, data.valid, valid, at_once, threads).mean();
     result.train_loss = loss_of_pairs(model, data.train, train, at_once, threads).mean();
@@ -58,6 +69,21 @@ Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t
       result.samples.push_back({sources[line], references[line], scores.hypotheses[line]});
     }
     return result;
+  };
+}
+
+Sample samples_of(const RunConfig& config, const Dataset& data, std::size_t threads) {
+  const ValidText text = valid_text(config);
+  std::vector<std::string> sources;
+  for (const std::size_t line : text.shown) sources.push_back(text.sources[line]);
+  return [text, sources, settings = translate_settings(config, threads),
+          &data](const Transformer& model) {
+    const auto hypotheses = best_texts(translate_lines(model, *data.vocab, sources, settings));
+    std::vector<SampleTranslation> samples;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      samples.push_back({sources[i], text.references[text.shown[i]], hypotheses[i]});
+    }
+    return samples;
   };
 }
 

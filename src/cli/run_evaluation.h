@@ -14,4 +14,7 @@ namespace tandem {
 // and chrF of the translated validation text against the raw reference. The dataset outlives it.
 Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads);
 
+// The translations of the lines that the evaluations show too.
+Sample samples_of(const RunConfig& config, const Dataset& data, std::size_t threads);
+
 }  // namespace tandem

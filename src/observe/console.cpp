@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "observe/sample_text.h"
 
 namespace tandem {
 
@@ -82,7 +83,8 @@ void Console::on_step(const StepRecord& record) {
   if (record.step % setting_.log_every == 0) {
     say(standing_text(standing_, setting_));
   } else if (terminal_ && now >= next_draw_) {
-    const std::string text = format("\r{}\x1b[K", standing_text(standing_, setting_));
+    const std::string text =
+        format("\r{}\x1b[K", fit_to_terminal(standing_text(standing_, setting_)));
     std::fputs(text.c_str(), stderr);
     live_ = true;
     next_draw_ = now + 200ms;
@@ -96,10 +98,11 @@ void Console::on_eval(const EvalRecord& record) {
   if (record.bleu) text += format(", BLEU {:.2f}", *record.bleu);
   if (record.chrf) text += format(", chrF {:.2f}", *record.chrf);
   say(text + format(" ({})", duration_text(record.seconds)));
-  for (const SampleTranslation& sample : record.samples) {
-    say(format("  source     {}\n  reference  {}\n  hypothesis {}", sample.source, sample.reference,
-               sample.hypothesis));
-  }
+  on_samples({record.step, record.samples});
+}
+
+void Console::on_samples(const SamplesRecord& record) {
+  for (const SampleTranslation& sample : record.samples) say(sample_text(sample));
 }
 
 void Console::on_event(const EventRecord& record) {

@@ -43,6 +43,7 @@ class Console final : public Observer {
 
   void on_step(const StepRecord& record) override;
   void on_eval(const EvalRecord& record) override;
+  void on_samples(const SamplesRecord& record) override;
   void on_event(const EventRecord& record) override;
   void on_end(const EndRecord& record) override;
 

@@ -16,6 +16,7 @@ class Observer {
   virtual void on_run(const RunRecord&) {}
   virtual void on_step(const StepRecord&) {}
   virtual void on_eval(const EvalRecord&) {}
+  virtual void on_samples(const SamplesRecord&) {}
   virtual void on_checkpoint(const CheckpointRecord&) {}
   virtual void on_event(const EventRecord&) {}
   virtual void on_end(const EndRecord&) {}
@@ -29,6 +30,7 @@ class ObserverList final : public Observer {
   void on_run(const RunRecord& record) override { tell(&Observer::on_run, record); }
   void on_step(const StepRecord& record) override { tell(&Observer::on_step, record); }
   void on_eval(const EvalRecord& record) override { tell(&Observer::on_eval, record); }
+  void on_samples(const SamplesRecord& record) override { tell(&Observer::on_samples, record); }
   void on_checkpoint(const CheckpointRecord& record) override {
     tell(&Observer::on_checkpoint, record);
   }

@@ -37,6 +37,12 @@ struct SampleTranslation {
   std::string source, reference, hypothesis;
 };
 
+// A few translations between evaluations (eval.sample_every).
+struct SamplesRecord {
+  std::int64_t step = 0;
+  std::vector<SampleTranslation> samples;
+};
+
 struct EvalRecord {
   std::int64_t step = 0;
   double val_loss = 0;    // per token, no dropout, no smoothing

@@ -16,6 +16,7 @@ class RunFolder {
   const fs::path& root() const { return root_; }
   fs::path config() const { return root_ / "config.yaml"; }
   fs::path journal() const { return root_ / "journal.jsonl"; }
+  fs::path samples() const { return root_ / "samples.txt"; }
   fs::path log(int rank) const {
     return root_ / "logs" / ("rank-" + std::to_string(rank) + ".log");
   }

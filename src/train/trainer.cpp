@@ -56,7 +56,11 @@ EndRecord Trainer::run() {
     if (auto why = reason_to_end()) return finish(std::move(*why));
     parts_.observers.on_step(step());
     std::optional<BestModel> best;
-    if (due(state_.step, setting_.eval_every)) best = evaluate();
+    if (due(state_.step, setting_.eval_every)) {
+      best = evaluate();
+    } else if (due(state_.step, setting_.sample_every)) {
+      show_samples();
+    }
     save(due(state_.step, setting_.checkpoint.every), best);
     report_saves(false);
   }
@@ -161,6 +165,11 @@ std::optional<BestModel> Trainer::evaluate() {
       rank_best(state_.best, candidate, static_cast<std::size_t>(setting_.checkpoint.best));
   if (std::ranges::find(state_.best, candidate) == state_.best.end()) return {};
   return candidate;
+}
+
+void Trainer::show_samples() {
+  const AveragedWeights weights(parts_.model.params().values(), parts_.adam.averaged());
+  parts_.observers.on_samples({state_.step, parts_.sample(parts_.model)});
 }
 
 void Trainer::save(bool checkpoint, std::optional<BestModel> best) {

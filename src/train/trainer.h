@@ -31,13 +31,16 @@ struct EvalResult {
 // The model holds the weights to judge: the averaged ones when averaging is on.
 using Evaluate = std::function<EvalResult(const Transformer& model, std::int64_t step)>;
 
+// A few translations, for people.
+using Sample = std::function<std::vector<SampleTranslation>(const Transformer& model)>;
+
 struct TrainSetting {
   std::uint64_t seed = 0;
   bool fp16 = false;  // loss scaling is on
   OptimConfig optim;
   StopConfig stop;
   CheckpointConfig checkpoint;
-  std::int64_t eval_every = 0;
+  std::int64_t eval_every = 0, sample_every = 0;
   std::int64_t max_tokens_per_micro = 0;  // for the advice when memory runs out
   Json settings;                          // of the whole run, kept in checkpoints
 };
@@ -50,6 +53,7 @@ struct TrainParts {
   CheckpointStore& store;
   Observer& observers;
   Evaluate evaluate;
+  Sample sample;
   const std::atomic<bool>& stop;  // set by a signal
 };
 
@@ -69,6 +73,7 @@ class Trainer {
   std::string too_large(const Batch& batch) const;
   void judge_overflow(const StepRecord& record) const;
   std::optional<BestModel> evaluate();
+  void show_samples();
   void save(bool checkpoint, std::optional<BestModel> best);
   void report_saves(bool last);
   EndRecord finish(StopReason why);

@@ -92,7 +92,11 @@ struct Session {
           loss.nll.item<double>() / static_cast<double>(loss.tokens);
       return result;
     };
-    Trainer trainer(setting, {model, adam, loader, store, observers, evaluate, stop}, state);
+    const Sample sample = [](const Transformer&) {
+      return std::vector<SampleTranslation>{{"a", "b", "c"}};
+    };
+    Trainer trainer(setting, {model, adam, loader, store, observers, evaluate, sample, stop},
+                    state);
     EndRecord end = trainer.run();
     state = trainer.state();
     return end;
@@ -130,6 +134,22 @@ TEST(Trainer, WatchersDoNotChangeTheWeights) {
   EXPECT_TRUE(at::equal(alone.model.params().values(), watched.model.params().values()));
   EXPECT_TRUE(at::equal(alone.adam.averaged(), watched.adam.averaged()));
   EXPECT_LT(heard.back().loss, heard.front().loss - 0.5);  // and it learns
+}
+
+TEST(Trainer, SamplesComeBetweenEvaluations) {
+  struct SampleListener final : Observer {
+    explicit SampleListener(std::vector<std::int64_t>& steps_) : steps(steps_) {}
+    void on_samples(const SamplesRecord& record) override { steps.push_back(record.step); }
+    std::vector<std::int64_t>& steps;
+  };
+  TrainSetting setting =
+      setting_of(16);  // evaluated every 5 steps, which show samples of their own
+  setting.sample_every = 3;
+  Session session(setting);
+  std::vector<std::int64_t> steps;
+  session.observers.add("listener", std::make_unique<SampleListener>(steps));
+  session.train();
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{3, 6, 9, 12}));
 }
 
 TEST(Trainer, MicroBatchesAreOneUpdate) {

@@ -1,11 +1,12 @@
-"""quickstart: from nothing to a prepared dataset."""
+"""quickstart: from nothing to a dataset, and to a translator."""
 
 import json
+import re
 
 
 def test_makes_text_and_dataset_and_can_be_run_again(tandem, tmp_path):
     out = tmp_path / "quick"
-    done = tandem("quickstart", "--out", out)
+    done = tandem("quickstart", "--only-data", "--out", out)
     assert done.returncode == 0, done.stderr
     assert "30000 pairs" in done.stdout and "Next:" in done.stdout
     parts = {name: (out / "text" / f"{name}.en").read_text(encoding="utf-8").splitlines() for name in ("train", "valid", "test")}
@@ -13,9 +14,24 @@ def test_makes_text_and_dataset_and_can_be_run_again(tandem, tmp_path):
     assert not set(parts["train"]) & (set(parts["valid"]) | set(parts["test"])) and not set(parts["valid"]) & set(parts["test"])
     first = json.loads(tandem("inspect", out / "data", "--verify", "--json").stdout)
     assert first["train"]["pairs"] == 30000 and first["valid_in_train"] == {"pairs": 0, "sources": 0}
-    assert tandem("quickstart", "--out", out).returncode == 0
+    assert tandem("quickstart", "--only-data", "--out", out).returncode == 0
     again = json.loads(tandem("inspect", out / "data", "--json").stdout)
     assert again["train"]["fingerprint"] == first["train"]["fingerprint"]
+
+
+def test_trains_evaluates_and_translates(tandem, tmp_path):
+    out = tmp_path / "quick"
+    done = tandem("quickstart", "--out", out, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    for verb in ("prepare", "train", "evaluate", "translate"):
+        assert f"\n$ tandem {verb} " in done.stdout
+    bleu = float(re.search(r"^ *BLEU\S* = ([\d.]+)", done.stdout, re.M)[1])
+    assert bleu >= 90
+    last = json.loads((out / "run/journal.jsonl").read_text().splitlines()[-1])
+    assert last["type"] == "end" and last["reason"] == "steps"
+    translations = done.stdout.split("five.en\n")[1].split("\n\n")[0].splitlines()
+    references = (out / "text/five.de").read_text(encoding="utf-8").splitlines()
+    assert len(translations) == 5 and sum(a == b for a, b in zip(translations, references)) >= 2
 
 
 def test_a_folder_that_cannot_be_made_is_named(tandem, tmp_path):
