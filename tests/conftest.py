@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests/lab"))
+import lab as laboratory  # noqa: E402
+
 TIMEOUT_SECONDS = 120
 
 
@@ -100,6 +103,25 @@ def small_disk(tmp_path):
     yield make
     for disk in disks:
         disk.close()
+
+
+# --- several hosts ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """lab(hosts=2, rate="1gbit") -> Lab: hosts with names, networks and disks of their own on this machine (tests/lab)."""
+    if why := laboratory.missing():
+        pytest.skip(why)
+    labs = []
+
+    def make(hosts: int = 2, rate: str = "1gbit") -> laboratory.Lab:
+        labs.append(laboratory.Lab(hosts, rate, tmp_path / f"lab{len(labs)}"))
+        return labs[-1]
+
+    yield make
+    for made in labs:
+        made.close()
 
 
 # --- memory -----------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/format.h"
 
 namespace tandem {
 namespace {
@@ -47,6 +48,25 @@ TEST(Sha256, OnlySixtyFourLowerCaseHexDigitsAreAHash) {
   EXPECT_FALSE(is_sha256_hex(std::string(63, 'a')));
   EXPECT_FALSE(is_sha256_hex(std::string(64, 'A')));
   EXPECT_FALSE(is_sha256_hex(std::string(64, 'g')));
+}
+
+TEST(Hmac, AgreesWithThePublishedVectors) {  // RFC 4231, cases 1 and 2
+  const auto hex = [](const std::string& bytes) {
+    std::string text;
+    for (const char c : bytes) text += format("{:02x}", static_cast<unsigned char>(c));
+    return text;
+  };
+  EXPECT_EQ(hex(hmac_sha256(std::string(20, '\x0b'), "Hi There")),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  EXPECT_EQ(hex(hmac_sha256("Jefe", "what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739d339dec58a64ec3843");
+}
+
+TEST(Hmac, SecretsAreEqualOnlyWhenTheyAre) {
+  EXPECT_TRUE(equal_secrets("", ""));
+  EXPECT_TRUE(equal_secrets("abc", "abc"));
+  EXPECT_FALSE(equal_secrets("abc", "abd"));
+  EXPECT_FALSE(equal_secrets("abc", "ab"));
 }
 
 }  // namespace tandem

@@ -36,6 +36,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_score(line);
   add_encode(line);
   add_decode(line);
+  add_doctor(line);
   const ExitCode code = line.run(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     throw EnvError("cannot write to standard output: it is closed or its disk is full");

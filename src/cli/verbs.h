@@ -9,6 +9,7 @@ void add_average(CommandLine& line);
 void add_check(CommandLine& line);
 void add_config(CommandLine& line);
 void add_decode(CommandLine& line);
+void add_doctor(CommandLine& line);
 void add_encode(CommandLine& line);
 void add_evaluate(CommandLine& line);
 void add_get(CommandLine& line);

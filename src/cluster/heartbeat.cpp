@@ -83,17 +83,17 @@ void Heartbeat::run(const std::stop_token& stop) {
   auto next = steady_clock::now() + options_.period;
   auto last = steady_clock::now();
   while (!stop.stop_requested()) {
+    if (last >= next) {
+      beat();
+      next = last + options_.period;
+    }
+    const bool open = listen(std::chrono::ceil<milliseconds>(next - last));
     const auto now = steady_clock::now();
     if (now - last > 2 * options_.period) hub_.forgive(now - last);  // we slept, not they
     last = now;
-    if (now >= next) {
-      beat();
-      next = now + options_.period;
-    }
-    const bool open = listen(std::chrono::ceil<milliseconds>(next - now));
-    std::string cause = open ? hub_.silent(steady_clock::now()) : hub_.ended(kRank0);
-    if (stop.stop_requested() || leaving_) cause.clear();
-    if (!cause.empty()) lose(cause);
+    const std::string cause = open ? hub_.silent(now) : hub_.ended(kRank0);
+    const bool own_hub = options_.rank == kRank0;  // as alive as we are
+    if (!cause.empty() && !own_hub && !leaving_ && !stop.stop_requested()) lose(cause);
     if (!open) break;
   }
   const std::lock_guard lock(mutex_);

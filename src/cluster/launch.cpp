@@ -118,7 +118,14 @@ LaunchInfo from_mpirun(const Variables& env) {
   env.must_agree("WORLD_SIZE", info.size, "OMPI_COMM_WORLD_SIZE");
   info.job = env.text("PMIX_NAMESPACE");
   info.pmix = !info.job.empty();
-  if (!info.pmix) take_master(env, info);
+  if (info.pmix || info.size == 1) return info;
+  take_master(env, info);
+  if (info.meeting.empty() || info.port == 0) {
+    throw UserError(
+        "OMPI_COMM_WORLD_RANK is set but PMIX_NAMESPACE is not: this mpirun does not carry rank "
+        "0's "
+        "address; give it with -x MASTER_ADDR and -x MASTER_PORT");
+  }
   return info;
 }
 
@@ -127,7 +134,9 @@ LaunchInfo from_torchrun(const Variables& env) {
                                  {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"});
   take_master(env, info);
   if (info.size > 1) need_master(env, info);
-  info.port_shared = true;  // torchrun itself listens there
+  info.port_shared = true;  // torchrun itself listens on MASTER_PORT
+  if (info.port > 0)
+    info.port = info.port + 1 + kSharedPorts <= 65535 ? info.port + 1 : info.port - kSharedPorts;
   info.job = env.text("TORCHELASTIC_RUN_ID");
   info.restart = env.number("TORCHELASTIC_RESTART_COUNT", 0).value_or(0);
   return info;

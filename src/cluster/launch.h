@@ -9,6 +9,9 @@
 
 namespace tandem {
 
+// Ports that are tried from LaunchInfo::port on, when that one may be somebody else's.
+inline constexpr int kSharedPorts = 16;
+
 enum class Launcher {
   none,      // one process, no others
   local,     // tandem train --workers N
@@ -41,7 +44,9 @@ LaunchInfo detect_launch(const EnvMap& env);
 // "launched by mpirun: rank 3 of 4, worker 1 of 2 on host-b"
 std::string describe(const LaunchInfo& info, const std::string& host);
 
-// What Launcher::local sets for one worker: the other side of detect_launch.
+// What Launcher::local sets for one worker: the other side of detect_launch. The parent listens on
+// loopback first (listen_at) and lets rank 0 inherit that socket, so no port is guessed; it clears
+// FD_CLOEXEC in the child. secret: to_hex(random_token().bytes).
 EnvMap local_worker_env(int rank, int size, const std::string& address, int port, int listen_fd,
                         const std::string& secret);
 

@@ -18,8 +18,6 @@
 
 namespace tandem {
 
-inline constexpr int kSharedPorts = 16;
-
 struct MeetingPlace {
   JobToken token;
   std::vector<ListeningSocket> sockets;  // rank 0 only

@@ -86,4 +86,11 @@ std::string PmixClient::host_of(int rank) {
   return take_text(value).value_or("");
 }
 
+std::string pmix_version() {
+  const std::string text = PMIx_Get_version();  // "OpenPMIx 4.2.2rc2, repo rev: ..."
+  const std::size_t begin = text.find_first_of("0123456789");
+  if (begin == std::string::npos) return text;
+  return text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
+}
+
 }  // namespace tandem

@@ -27,4 +27,7 @@ class PmixClient {
   std::unique_ptr<State> state_;
 };
 
+// Of the library: "4.2.2".
+std::string pmix_version();
+
 }  // namespace tandem

@@ -1,0 +1,85 @@
+#include "cluster/life_table.h"
+
+#include <gtest/gtest.h>
+
+#include "cluster/straggler_watch.h"
+
+namespace tandem {
+namespace {
+
+using namespace std::chrono_literals;
+
+const SteadyTime kStart = SteadyTime{} + 100s;
+
+LifeTable three_workers() {
+  LifeTable table(8s);
+  for (int rank = 0; rank < 3; ++rank) {
+    table.joined(rank, "host-" + std::string(1, static_cast<char>('a' + rank)), kStart);
+    table.sign(rank, kStart, 10, "exchange");
+  }
+  return table;
+}
+
+TEST(LifeTable, SilenceIsNamedAfterTheTimeoutAndNotBefore) {
+  LifeTable table = three_workers();
+  for (int second = 1; second <= 8; ++second) {
+    table.sign(0, kStart + second * 1s, 10 + second, "exchange");
+    table.sign(1, kStart + second * 1s, 10 + second, "exchange");
+    EXPECT_EQ(table.silent(kStart + second * 1s), "");
+  }
+  EXPECT_EQ(table.silent(kStart + 8001ms), "host-c stopped answering in phase exchange at step 10");
+  EXPECT_EQ(table.silent(kStart + 9s), "") << "told once";
+}
+
+TEST(LifeTable, WorkersThatWereCutOffTogetherAreNamedTogether) {
+  LifeTable table = three_workers();
+  table.sign(1, kStart + 900ms, 11, "backward");
+  table.sign(0, kStart + 8s, 15, "exchange");
+  EXPECT_EQ(table.silent(kStart + 8500ms),
+            "host-b stopped answering in phase backward at step 11; "
+            "host-c stopped answering in phase exchange at step 10");
+}
+
+TEST(LifeTable, AnEndWithoutGoodbyeIsADeath) {
+  LifeTable table = three_workers();
+  table.left(1);
+  EXPECT_EQ(table.ended(1), "");
+  EXPECT_EQ(table.ended(2), "host-c died in phase exchange at step 10");
+  EXPECT_EQ(table.ended(7), "");
+  EXPECT_FALSE(table.all_left());
+  table.left(0);
+  EXPECT_TRUE(table.all_left());
+  EXPECT_EQ(table.silent(kStart + 1h), "");
+}
+
+TEST(LifeTable, OurOwnSleepIsNobodysSilence) {
+  LifeTable table = three_workers();
+  table.forgive(60s);
+  EXPECT_EQ(table.silent(kStart + 60s), "");
+  EXPECT_NE(table.silent(kStart + 69s), "");
+}
+
+TEST(StragglerWatch, ASlowWorkerIsToldOnceAndAgainWhenItHasRecovered) {
+  StragglerWatch watch;
+  const std::map<int, std::string> names{{2, "host-b rank 2"}};
+  std::map<int, double> work{{0, 0.2}, {1, 0.21}, {2, 0.42}, {3, 0.19}};
+  for (int i = 1; i < StragglerWatch::kLooks; ++i) EXPECT_TRUE(watch.look(work, names).empty());
+  const auto told = watch.look(work, names);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0], "host-b rank 2 is slow: 0.420 s of work a step, 2.1x the median");
+  EXPECT_TRUE(watch.look(work, names).empty());
+  work[2] = 0.2;
+  EXPECT_EQ(watch.look(work, names).at(0), "host-b rank 2 is no longer slow");
+}
+
+TEST(StragglerWatch, ShortHiccupsAndEqualWorkersAreNotWorthAWord) {
+  StragglerWatch watch;
+  for (int i = 0; i < 50; ++i) {
+    const double seconds = i % 4 == 0 ? 0.2 : 0.5;
+    EXPECT_TRUE(watch.look({{0, 0.2}, {1, seconds}}, {}).empty());
+  }
+  EXPECT_TRUE(watch.look({{0, 5.0}}, {}).empty());
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,144 @@
+"""Training on hosts of the lab, started by the mpirun command line that people know. No disk is shared."""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
+cluster: {wire: fp32, mode: exact}
+eval: {every: 1000000, beam: 1}
+checkpoint: {every: 1000000}
+log: {every: 1}
+"""
+# A fault is to be named within ten seconds; the rest is for a busy machine.
+BOUND_SECONDS = 10 + 10
+
+
+@pytest.fixture(scope="module")
+def data(tandem, tmp_path_factory):
+    """A dataset of 300 pairs: words and the same words backwards."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = random.Random(4)
+    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
+    for part, count in (("train", 300), ("valid", 20)):
+        lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
+        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
+    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
+                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
+    assert done.returncode == 0, done.stderr
+    return folder / "data"
+
+
+class Training:
+    """The command, and a lab whose hosts each have the dataset and the settings on their own disk."""
+
+    def __init__(self, lab, program: Path, data: Path):
+        self.lab = lab
+        for name in lab.names:
+            own = lab.folder / name
+            shutil.copytree(data, own / "data")
+            (own / "config.yaml").write_text(CONFIG)
+        self.command = [program, "train", lab.disk / "config.yaml", f"data.path={lab.disk}/data", f"run={lab.disk}/run"]
+        self.host_a = lab.folder / "host-a"
+
+    def steps(self) -> list:
+        """(step, loss) of every step that rank 0 has written."""
+        journal = self.host_a / "run/journal.jsonl"
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        records = [json.loads(line) for line in lines if line.endswith("}")]
+        return [(record["step"], record["loss"]) for record in records if record["type"] == "step"]
+
+    def start(self, *more):
+        process = self.lab.start_mpirun([*self.command, *more], env={"OMP_WAIT_POLICY": "passive"})
+        deadline = time.monotonic() + 120
+        while len(self.steps()) < 3:
+            assert process.poll() is None, process.stdout.read()
+            assert time.monotonic() < deadline, "no third step within two minutes"
+            time.sleep(0.1)
+        return process
+
+    def pid_of(self, rank: int) -> int:
+        for host in self.lab.names:
+            for pid in self.lab.processes(host):
+                try:
+                    variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+                except OSError:
+                    continue
+                if f"OMPI_COMM_WORLD_RANK={rank}".encode() in variables:
+                    return pid
+        raise AssertionError(f"rank {rank} is nowhere")
+
+
+@pytest.fixture
+def training(lab, program, tandem, data):
+    if "--workers" not in tandem("train", "--help").stdout:
+        pytest.skip("this program trains with one worker only")
+    if not shutil.which("mpirun"):
+        pytest.skip("needs mpirun")
+    return lambda **options: Training(lab(**options), program, data)
+
+
+def lines_until(process, pattern: str, seconds: float) -> str:
+    """Output until a line has the pattern; the reader is woken by the end of the program at the latest."""
+    seen, deadline = [], time.monotonic() + seconds
+    while line := process.stdout.readline():
+        seen.append(line)
+        if re.search(pattern, line):
+            assert time.monotonic() < deadline, f"said too late: {line}"
+            return line
+    raise AssertionError(f"never said {pattern}:\n{''.join(seen)}")
+
+
+def test_four_workers_on_two_hosts_train_as_one_does(training, tandem, data, tmp_path):
+    both = training(rate="100mbit")
+    done = both.lab.mpirun([*both.command, "stop.steps=8"], env={"OMP_WAIT_POLICY": "passive"}, timeout=300)
+    assert done.returncode == 0, done.stdout
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    alone = tandem("train", tmp_path / "config.yaml", f"data.path={data}", f"run={tmp_path}/run", "stop.steps=8")
+    assert alone.returncode == 0, alone.stderr
+    lines = (tmp_path / "run/journal.jsonl").read_text().splitlines()
+    expected = [(r["step"], r["loss"]) for r in map(json.loads, lines) if r["type"] == "step"]
+    assert [step for step, _ in both.steps()] == [step for step, _ in expected]
+    for (_, here), (_, there) in zip(both.steps(), expected):
+        assert here == pytest.approx(there, rel=1e-4)
+    assert (both.host_a / "run/checkpoints").exists()
+    assert not (both.lab.folder / "host-b/run/checkpoints").exists()
+
+
+@pytest.mark.parametrize("victim", [0, 3])
+def test_a_killed_worker_ends_the_run_with_its_name(training, victim):
+    run = training()
+    process = run.start()
+    pid = run.pid_of(victim)
+    os.kill(pid, signal.SIGKILL)
+    lines_until(process, rf"tandem: .*host-[ab] rank {victim} \(pid {pid}\) died in phase", BOUND_SECONDS)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+
+
+def test_a_frozen_worker_ends_the_run_with_its_name(training):
+    run = training()
+    process = run.start()
+    pid = run.pid_of(2)
+    os.kill(pid, signal.SIGSTOP)
+    lines_until(process, rf"tandem: .*host-b rank 2 \(pid {pid}\) stopped answering in phase", BOUND_SECONDS)
+
+
+def test_a_pulled_cable_ends_the_run_with_the_hosts_name(training):
+    run = training()
+    process = run.start()
+    run.lab.pull_cable("host-b")
+    lines_until(process, r"tandem: .*host-b rank 2 .* stopped answering in phase", BOUND_SECONDS)
