@@ -5,13 +5,8 @@ import os
 import random
 import socket
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "lab"))
 
 CONFIG = """
 threads: 1
@@ -108,23 +103,6 @@ def test_workers_of_one_host_need_no_link(program, data, tmp_path):
 # --- two hosts --------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def two_hosts(tmp_path):
-    """two_hosts("100mbit") -> Lab of two hosts"""
-    lab = pytest.importorskip("lab", reason="needs tests/lab")
-    if why := lab.missing():
-        pytest.skip(why)
-    made = []
-
-    def make(rate):
-        made.append(lab.Lab(hosts=2, rate=rate, folder=tmp_path / f"lab{len(made)}"))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
-
-
 def check_by_hand(lab, program, data, *more, on_b=()):
     """The check on host-a and host-b, started by hand; each with its own folder. Exit codes and outputs."""
     workers = []
@@ -143,8 +121,8 @@ def report_of(outputs):
 
 
 @pytest.mark.parametrize("rate, mbps", [("100mbit", 100), ("1gbit", 1000)])
-def test_a_link_is_measured_and_weighed(two_hosts, program, data, sanitized, rate, mbps):
-    codes, outputs = check_by_hand(two_hosts(rate), program, data, "--json")
+def test_a_link_is_measured_and_weighed(lab, program, data, sanitized, rate, mbps):
+    codes, outputs = check_by_hand(lab(2, rate), program, data, "--json")
     assert codes == [0, 0], outputs
     report = report_of(outputs)
     link = report["links"][0]["link"]
@@ -157,27 +135,27 @@ def test_a_link_is_measured_and_weighed(two_hosts, program, data, sanitized, rat
     assert forecast["exchange"] == "exact bf16" and forecast["speed_up"] < 2.2
 
 
-def test_a_slow_link_is_announced_in_words(two_hosts, program, data):
-    codes, outputs = check_by_hand(two_hosts("100mbit"), program, data, "batch.tokens=100")
+def test_a_slow_link_is_announced_in_words(lab, program, data):
+    codes, outputs = check_by_hand(lab(2, "100mbit"), program, data, "batch.tokens=100")
     assert codes == [0, 0], outputs
     warning = next(line for line in outputs[0].splitlines() if line.startswith("warning"))
     assert "between host-a and host-b" in warning and "instead of" in warning and "ask for 1 Gbps" in warning
 
 
-def test_other_settings_on_one_host_are_refused_by_name(two_hosts, program, data):
-    codes, outputs = check_by_hand(two_hosts("1gbit"), program, data, on_b=["optim.lr=0.5"])
+def test_other_settings_on_one_host_are_refused_by_name(lab, program, data):
+    codes, outputs = check_by_hand(lab(2, "1gbit"), program, data, on_b=["optim.lr=0.5"])
     assert codes == [2, 2], outputs
     assert "host-b has other settings than host-a: optim.lr" in outputs[0]
     assert "tandem:" not in outputs[1]  # said once
 
 
-def test_a_missing_dataset_on_one_host_is_refused_by_name(two_hosts, program, data):
-    codes, outputs = check_by_hand(two_hosts("1gbit"), program, data, on_b=["data.path=absent"])
+def test_a_missing_dataset_on_one_host_is_refused_by_name(lab, program, data):
+    codes, outputs = check_by_hand(lab(2, "1gbit"), program, data, on_b=["data.path=absent"])
     assert codes == [2, 2], outputs
     assert "host-b has no dataset" in outputs[0]
 
 
-def test_a_required_speed_up_is_demanded(two_hosts, program, data):
-    codes, outputs = check_by_hand(two_hosts("100mbit"), program, data, "cluster.require=1.9", "batch.tokens=100")
+def test_a_required_speed_up_is_demanded(lab, program, data):
+    codes, outputs = check_by_hand(lab(2, "100mbit"), program, data, "cluster.require=1.9", "batch.tokens=100")
     assert codes == [3, 3], outputs
     assert "cluster.require asks for 1.90" in outputs[0]
