@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,14 @@ class Observer {
   virtual void on_step(const StepRecord&) {}
   virtual void on_eval(const EvalRecord&) {}
   virtual void on_samples(const SamplesRecord&) {}
+  virtual void on_system(const SystemRecord&) {}
   virtual void on_checkpoint(const CheckpointRecord&) {}
   virtual void on_event(const EventRecord&) {}
   virtual void on_end(const EndRecord&) {}
 };
 
-// Tells all of them, in order. One that throws is dropped, and the others hear of it as an event.
+// Tells all of them, in order, one record at a time: the trainer and the sampler may both tell. One
+// that throws is dropped, and the others hear of it as an event.
 class ObserverList final : public Observer {
  public:
   void add(std::string name, std::unique_ptr<Observer> observer);
@@ -31,6 +34,7 @@ class ObserverList final : public Observer {
   void on_step(const StepRecord& record) override { tell(&Observer::on_step, record); }
   void on_eval(const EvalRecord& record) override { tell(&Observer::on_eval, record); }
   void on_samples(const SamplesRecord& record) override { tell(&Observer::on_samples, record); }
+  void on_system(const SystemRecord& record) override { tell(&Observer::on_system, record); }
   void on_checkpoint(const CheckpointRecord& record) override {
     tell(&Observer::on_checkpoint, record);
   }
@@ -44,6 +48,7 @@ class ObserverList final : public Observer {
   };
   template <class Record>
   void tell(void (Observer::*method)(const Record&), const Record& record) {
+    const std::lock_guard lock(telling_);
     std::vector<std::string> dropped;
     std::erase_if(entries_, [&](Entry& entry) {
       try {
@@ -56,6 +61,7 @@ class ObserverList final : public Observer {
     });
     for (const std::string& text : dropped) on_event({0, "warning", text});
   }
+  std::recursive_mutex telling_;  // dropping one tells the others
   std::vector<Entry> entries_;
 };
 
