@@ -61,8 +61,8 @@ ProtobufMessage start_of_event(double wall_time, std::int64_t step) {
 std::string file_name_part(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 64)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       (c >= '0' && c <= '9') || c == '-' || c == '_';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
     out += plain ? c : '_';
   }
   return out;

@@ -17,7 +17,7 @@ namespace tandem {
 struct Event {
   double wall_time = 0;  // seconds since 1970
   std::int64_t step = 0;
-  std::vector<std::pair<std::string, double>> scalars;    // tag, value
+  std::vector<std::pair<std::string, double>> scalars;     // tag, value
   std::vector<std::pair<std::string, std::string>> texts;  // tag, Markdown
 };
 
@@ -38,7 +38,7 @@ class EventFile {
 };
 
 // The pure parts.
-std::string framed(std::string_view record);    // length, its checksum, record, its checksum
-std::string serialized(const Event& event);     // an Event message
+std::string framed(std::string_view record);  // length, its checksum, record, its checksum
+std::string serialized(const Event& event);   // an Event message
 
 }  // namespace tandem

@@ -44,8 +44,7 @@ struct Nvml::Functions {
   bool find_all() {
     return find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
            find(count, "nvmlDeviceGetCount_v2") && find(handle, "nvmlDeviceGetHandleByIndex_v2") &&
-           find(name, "nvmlDeviceGetName") &&
-           find(utilisation, "nvmlDeviceGetUtilizationRates") &&
+           find(name, "nvmlDeviceGetName") && find(utilisation, "nvmlDeviceGetUtilizationRates") &&
            find(memory, "nvmlDeviceGetMemoryInfo") && find(power, "nvmlDeviceGetPowerUsage") &&
            find(temperature, "nvmlDeviceGetTemperature");
   }

@@ -81,8 +81,8 @@ struct SystemRecord {
   double cpu = 0;            // share of all cores that was busy, 0 to 1
   double process_cores = 0;  // cores that this process kept busy
   double memory_used_bytes = 0, memory_total_bytes = 0;
-  double disk_free_bytes = 0;  // where the run lies
-  std::string interface;       // the one below; "" when there is none but loopback
+  double disk_free_bytes = 0;                  // where the run lies
+  std::string interface;                       // the one below; "" when there is none but loopback
   double net_out_per_s = 0, net_in_per_s = 0;  // bytes
   std::optional<double> link_bits_per_s;       // measured, else what the card says
   std::vector<GpuSample> gpus;

@@ -1,11 +1,11 @@
 #include "observe/sampler.h"
 
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <utility>
 

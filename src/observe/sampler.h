@@ -16,8 +16,8 @@ namespace tandem {
 
 struct SamplerSetting {
   std::string host;
-  fs::path run;                                // whose disk is watched
-  std::string interface = {};                  // "": the one with the default route, else the busiest
+  fs::path run;                // whose disk is watched
+  std::string interface = {};  // "": the one with the default route, else the busiest
   std::optional<double> link_bits_per_s = {};  // as measured; else what the card says
   std::chrono::milliseconds every{2000};
   fs::path root = "/";  // of proc and sys
