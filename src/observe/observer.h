@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "observe/records.h"
@@ -25,7 +26,8 @@ class Observer {
 };
 
 // Tells all of them, in order, one record at a time: the trainer and the sampler may both tell. One
-// that throws is dropped, and the others hear of it as an event.
+// that throws is dropped, and the others hear of it as an event. An observer may itself tell an
+// event: all hear of it after the record that it was about.
 class ObserverList final : public Observer {
  public:
   void add(std::string name, std::unique_ptr<Observer> observer);
@@ -48,20 +50,36 @@ class ObserverList final : public Observer {
   };
   template <class Record>
   void tell(void (Observer::*method)(const Record&), const Record& record) {
-    const std::lock_guard lock(telling_);
-    std::vector<std::string> dropped;
+    const std::lock_guard lock(mutex_);
+    if (telling_) {  // an observer speaks
+      if constexpr (std::is_same_v<Record, EventRecord>) waiting_.push_back(record);
+      return;
+    }
+    telling_ = true;
+    tell_each(method, record);
+    while (!waiting_.empty()) {
+      const EventRecord next = waiting_.front();
+      waiting_.erase(waiting_.begin());
+      tell_each(&Observer::on_event, next);
+    }
+    telling_ = false;
+  }
+  template <class Record>
+  void tell_each(void (Observer::*method)(const Record&), const Record& record) {
     std::erase_if(entries_, [&](Entry& entry) {
       try {
         (entry.observer.get()->*method)(record);
         return false;
       } catch (const std::exception& error) {
-        dropped.push_back(entry.name + " was switched off: " + error.what());
+        waiting_.push_back({0, "warning", entry.name + " was switched off: " + error.what()});
         return true;
       }
     });
-    for (const std::string& text : dropped) on_event({0, "warning", text});
   }
-  std::recursive_mutex telling_;  // dropping one tells the others
+
+  std::recursive_mutex mutex_;  // an observer that speaks does so inside a record
+  bool telling_ = false;
+  std::vector<EventRecord> waiting_;
   std::vector<Entry> entries_;
 };
 
