@@ -28,7 +28,7 @@ class Browser:
             return "chromium and chromium-driver are not installed"
         driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for line in driver.stdout:
-            if match := re.search(r"on port (\d+)", line):
+            if match := re.search(r"successfully on port (\d+)", line):
                 try:
                     return Browser(driver, int(match[1]), width, height)
                 except (urllib.error.URLError, KeyError, OSError) as error:

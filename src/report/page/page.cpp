@@ -53,7 +53,7 @@ std::string comparison_table(const std::vector<RunReport>& reports, std::string_
   return out + "</tbody></table></div>\n";
 }
 
-std::string comparison_body(const std::vector<RunReport>& reports) {
+std::string comparison_body(const std::vector<RunReport>& reports, const Json& plots) {
   std::string out =
       format("<header><h1>{} runs beside each other</h1></header><main>", reports.size());
   out += "<section aria-labelledby=\"what\"><h2 id=\"what\">In short</h2><ul class=\"glance\">\n";
@@ -64,7 +64,7 @@ std::string comparison_body(const std::vector<RunReport>& reports) {
          comparison_table(reports, "What came out", outcomes(reports)) +
          comparison_table(reports, "Settings that differ", differing_settings(reports)) +
          "</section>\n<section aria-labelledby=\"curves\"><h2 id=\"curves\">Curves</h2>\n";
-  for (const auto& [key, plot] : comparison_plots(reports).members()) out += figure(key);
+  for (const auto& [key, plot] : plots.members()) out += figure(key);
   out += "</section>\n<section aria-labelledby=\"answers\"><h2 id=\"answers\">Answers of each</h2>";
   for (const RunReport& r : reports) {
     out += format("<details><summary>{}: {}</summary>{}</details>\n", html_text(r.name),
@@ -84,7 +84,7 @@ std::string run_body(const RunReport& r, const Json& plots) {
 std::string report_page(const std::vector<RunReport>& reports) {
   const bool one = reports.size() == 1;
   const Json plots = one ? plots_of(reports.front()) : comparison_plots(reports);
-  const std::string body = one ? run_body(reports.front(), plots) : comparison_body(reports);
+  const std::string body = one ? run_body(reports.front(), plots) : comparison_body(reports, plots);
   const std::string title =
       one ? html_text(reports.front().name) + " – tandem report" : "tandem: runs compared";
   const std::string data = script_json(plots.dump());

@@ -254,25 +254,27 @@ std::string events_section(const RunReport& r) {
 }
 
 std::string samples_section(const RunReport& r) {
-  std::string out;
+  std::string newest, older;
   const std::size_t evals = r.log.evals.size();
   const std::size_t every = std::max<std::size_t>(1, evals / kMostSampleEvals);
   for (std::size_t i = evals; i-- > 0;) {  // the newest first
     const EvalRecord& eval = r.log.evals[i].record;
-    if (eval.samples.empty() || (i + 1 != evals && i % every != 0)) continue;
-    out += format("<details{}><summary>step {}{}</summary>\n", i + 1 == evals ? " open" : "",
-                  eval.step, eval.bleu ? format(", BLEU {:.2f}", *eval.bleu) : "");
+    const bool first = newest.empty();
+    if (eval.samples.empty() || (!first && i % every != 0)) continue;
+    const std::string bleu = eval.bleu ? format(", BLEU {:.2f}", *eval.bleu) : "";
+    std::string texts = format("<h3>step {}{}</h3>\n", eval.step, bleu);
     for (const SampleTranslation& sample : eval.samples) {
-      out += format(
+      texts += format(
           "<dl class=\"sample\"><dt>source</dt><dd>{}</dd><dt>reference</dt><dd>{}</dd>"
           "<dt>translation</dt><dd>{}</dd></dl>\n",
           html_text(sample.source, kMostText), html_text(sample.reference, kMostText),
           html_text(sample.hypothesis, kMostText));
     }
-    out += "</details>\n";
+    (first ? newest : older) += texts;
   }
-  if (out.empty()) out = "<p class=\"soft\">The journal has no samples.</p>\n";
-  return section("samples", "Translations over time", out);
+  if (newest.empty()) newest = "<p class=\"soft\">The journal has no samples.</p>\n";
+  if (!older.empty()) older = "<details><summary>earlier ones</summary>" + older + "</details>\n";
+  return section("samples", "Translations over time", newest + older);
 }
 
 std::string settings_section(const RunReport& r) {

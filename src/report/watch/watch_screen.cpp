@@ -157,7 +157,7 @@ std::string mean_gpu(const SystemRecord& r) {
 void add_hosts(const RunReport& r, int columns, std::size_t most, Screen& screen) {
   std::map<std::string, const SystemRecord*> newest;
   for (const auto& sample : r.log.systems) newest[sample.record.host] = &sample.record;
-  screen.push_back({{cut(format("{:<14}{:<7}{:>6}{:>7}{:>7}{:>17}{:>12}{:>12}{:>7}", "host",
+  screen.push_back({{cut(format("{:<12}{:<6}{:>6}{:>6}{:>6}{:>16}{:>10}{:>10}{:>7}", "host",
                                 "device", "cpu", "own", "gpu", "memory", "out/s", "in/s", "link"),
                          columns),
                      Style::soft}});
@@ -172,8 +172,8 @@ void add_hosts(const RunReport& r, int columns, std::size_t most, Screen& screen
     const std::string memory =
         human_bytes(s->memory_used_bytes) + "/" + human_bytes(s->memory_total_bytes);
     screen.push_back(
-        {{cut(format("{}{:<7}{:>6}{:>7}{:>7}{:>17}{:>12}{:>12}{:>7}", padded(name, 14),
-                     cut(r.totals.device, 6), percent(s->cpu), format("{:.1f}c", s->process_cores),
+        {{cut(format("{}{:<6}{:>6}{:>6}{:>6}{:>16}{:>10}{:>10}{:>7}", padded(cut(name, 11), 12),
+                     cut(r.totals.device, 5), percent(s->cpu), format("{:.1f}c", s->process_cores),
                      mean_gpu(*s), memory, human_bytes(s->net_out_per_s),
                      human_bytes(s->net_in_per_s), percent(link)),
               columns)}});
