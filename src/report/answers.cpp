@@ -160,7 +160,7 @@ Finding answer_checkpoint_size(const RunReport& r) {
     std::vector<double> pauses;
     for (const auto& c : r.log.checkpoints) pauses.push_back(c.record.pause_seconds);
     f.evidence.set("mean_pause_seconds", mean(pauses));
-    f.text += format("; {} were written, training paused {} for each", pauses.size(),
+    f.text += format("; {} written so far, training paused {} for each", pauses.size(),
                      human_seconds(mean(pauses)));
   }
   return f;
