@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "observe/sample_text.h"
 
 namespace tandem {
 namespace {
@@ -29,6 +30,12 @@ std::string as_code(std::string_view text) {
     if (c == '\n') out += "    ";
   }
   return out;
+}
+
+void add_samples(Event& event, const std::vector<SampleTranslation>& samples) {
+  std::string text;
+  for (const SampleTranslation& sample : samples) text += sample_text(sample) + "\n\n";
+  if (!text.empty()) event.texts.emplace_back("samples", as_code(text));
 }
 
 }  // namespace
@@ -94,12 +101,13 @@ void TensorBoard::on_eval(const EvalRecord& record) {
   event.scalars = {{"valid/loss", record.val_loss}, {"valid/train_slice_loss", record.train_loss}};
   if (record.bleu) event.scalars.emplace_back("valid/bleu", *record.bleu);
   if (record.chrf) event.scalars.emplace_back("valid/chrf", *record.chrf);
-  std::string samples;
-  for (const SampleTranslation& sample : record.samples) {
-    samples += format("source     {}\nreference  {}\nhypothesis {}\n\n", sample.source,
-                      sample.reference, sample.hypothesis);
-  }
-  if (!samples.empty()) event.texts.emplace_back("samples", as_code(samples));
+  add_samples(event, record.samples);
+  file().add(event);
+}
+
+void TensorBoard::on_samples(const SamplesRecord& record) {
+  Event event{now_(), record.step, {}, {}};
+  add_samples(event, record.samples);
   file().add(event);
 }
 

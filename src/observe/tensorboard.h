@@ -29,6 +29,7 @@ class TensorBoard final : public Observer {
   void on_run(const RunRecord& record) override;
   void on_step(const StepRecord& record) override;
   void on_eval(const EvalRecord& record) override;
+  void on_samples(const SamplesRecord& record) override;
   void on_system(const SystemRecord& record) override;
   void on_end(const EndRecord& record) override;
 
