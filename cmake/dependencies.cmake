@@ -13,6 +13,8 @@ find_package(benchmark REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(pmix REQUIRED IMPORTED_TARGET pmix>=3)
+pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson>=3.0)
+pkg_check_modules(ncursesw REQUIRED ncursesw)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece>=0.1.97)
 
 find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)

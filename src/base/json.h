@@ -50,6 +50,10 @@ class Json {
   // Reading. at() and as_x() throw UserError naming the key or the kind that was expected.
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
+  bool is_number() const {
+    return std::holds_alternative<std::int64_t>(value_) || std::holds_alternative<double>(value_);
+  }
+  bool is_array() const { return std::holds_alternative<Array>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
   const Json* find(std::string_view key) const;  // null when absent
   const Json& at(std::string_view key) const;

@@ -1,6 +1,7 @@
 #include "base/protobuf.h"
 
 #include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
 
 namespace tandem {
 
@@ -29,6 +30,26 @@ bool for_each_field(std::string_view message,
   } catch (const protozero::exception&) {
     return false;
   }
+}
+
+ProtobufMessage& ProtobufMessage::integer(std::uint32_t number, std::int64_t value) {
+  protozero::pbf_writer(text_).add_int64(number, value);
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::float32(std::uint32_t number, float value) {
+  protozero::pbf_writer(text_).add_float(number, value);
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::float64(std::uint32_t number, double value) {
+  protozero::pbf_writer(text_).add_double(number, value);
+  return *this;
+}
+
+ProtobufMessage& ProtobufMessage::bytes(std::uint32_t number, std::string_view value) {
+  protozero::pbf_writer(text_).add_string(number, value.data(), value.size());
+  return *this;
 }
 
 }  // namespace tandem

@@ -1,8 +1,10 @@
-// protobuf: fields of a serialized message, without its schema. Input is taken as hostile.
+// protobuf: fields of a serialized message, without its schema; read and written. Input is taken as
+// hostile.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace tandem {
@@ -17,5 +19,21 @@ struct ProtobufField {
 // Returns false when the message is malformed.
 bool for_each_field(std::string_view message,
                     const std::function<void(const ProtobufField&)>& visit);
+
+// A message being made: ProtobufMessage().integer(1, 7).bytes(2, "x").text().
+class ProtobufMessage {
+ public:
+  ProtobufMessage& integer(std::uint32_t number, std::int64_t value);
+  ProtobufMessage& float32(std::uint32_t number, float value);
+  ProtobufMessage& float64(std::uint32_t number, double value);
+  ProtobufMessage& bytes(std::uint32_t number, std::string_view value);  // also string
+  ProtobufMessage& message(std::uint32_t number, const ProtobufMessage& value) {
+    return bytes(number, value.text_);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 }  // namespace tandem

@@ -30,6 +30,9 @@ ExitCode run(int argc, const char* const* argv) {
   add_check(line);
   add_plan(line);
   add_train(line);
+  add_watch(line);
+  add_report(line);
+  add_export_log(line);
   add_average(line);
   add_translate(line);
   add_evaluate(line);

@@ -12,13 +12,16 @@ void add_decode(CommandLine& line);
 void add_doctor(CommandLine& line);
 void add_encode(CommandLine& line);
 void add_evaluate(CommandLine& line);
+void add_export_log(CommandLine& line);
 void add_get(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_plan(CommandLine& line);
 void add_prepare(CommandLine& line);
 void add_quickstart(CommandLine& line);
+void add_report(CommandLine& line);
 void add_score(CommandLine& line);
 void add_train(CommandLine& line);
 void add_translate(CommandLine& line);
+void add_watch(CommandLine& line);
 
 }  // namespace tandem

@@ -21,6 +21,7 @@ class Journal final : public Observer {
   void on_run(const RunRecord& record) override { add(record); }
   void on_step(const StepRecord& record) override { add(record); }
   void on_eval(const EvalRecord& record) override { add(record); }
+  void on_system(const SystemRecord& record) override { add(record); }
   void on_checkpoint(const CheckpointRecord& record) override { add(record); }
   void on_event(const EventRecord& record) override { add(record); }
   void on_end(const EndRecord& record) override { add(record); }

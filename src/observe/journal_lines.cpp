@@ -52,6 +52,28 @@ Json journal_line(const EvalRecord& r, double time) {
   return out;
 }
 
+Json journal_line(const SystemRecord& r, double time) {
+  Json gpus = Json::array();
+  for (const GpuSample& gpu : r.gpus) {
+    gpus.push(Json::object()
+                  .set("name", gpu.name)
+                  .set("utilisation", optional_number(gpu.utilisation))
+                  .set("memory_used_bytes", optional_number(gpu.memory_used_bytes))
+                  .set("memory_total_bytes", optional_number(gpu.memory_total_bytes))
+                  .set("power_watts", optional_number(gpu.power_watts))
+                  .set("temperature_celsius", optional_number(gpu.temperature_celsius)));
+  }
+  Json out = line("system", time);
+  out.set("host", r.host).set("cores", r.cores).set("cpu", r.cpu);
+  out.set("process_cores", r.process_cores);
+  out.set("memory_used_bytes", r.memory_used_bytes);
+  out.set("memory_total_bytes", r.memory_total_bytes);
+  out.set("disk_free_bytes", r.disk_free_bytes).set("interface", r.interface);
+  out.set("net_out_per_s", r.net_out_per_s).set("net_in_per_s", r.net_in_per_s);
+  out.set("link_bits_per_s", optional_number(r.link_bits_per_s)).set("gpus", std::move(gpus));
+  return out;
+}
+
 Json journal_line(const CheckpointRecord& r, double time) {
   Json out = line("checkpoint", time);
   out.set("step", r.step).set("bytes", r.bytes);

@@ -11,6 +11,7 @@ constexpr std::int64_t kJournalVersion = 1;
 Json journal_line(const RunRecord& record, double time);
 Json journal_line(const StepRecord& record, double time);
 Json journal_line(const EvalRecord& record, double time);
+Json journal_line(const SystemRecord& record, double time);
 Json journal_line(const CheckpointRecord& record, double time);
 Json journal_line(const EventRecord& record, double time);
 Json journal_line(const EndRecord& record, double time);

@@ -90,5 +90,22 @@ TEST(ObserverList, OneThatThrowsIsDroppedAndTheOthersHearOfIt) {
             (std::vector<std::string>{"step", "thrower was switched off: no more room", "step"}));
 }
 
+// Says something about every step.
+struct Speaker final : Observer {
+  explicit Speaker(Observer& to_) : to(to_) {}
+  void on_step(const StepRecord&) override { to.on_event({1, "verdict", "spoken"}); }
+  Observer& to;
+};
+
+TEST(ObserverList, AnObserverMaySpeakAndAllHearItAfterTheRecord) {
+  std::vector<std::string> heard;
+  ObserverList list;
+  list.add("first", std::make_unique<Listener>(heard));
+  list.add("speaker", std::make_unique<Speaker>(list));
+  list.add("last", std::make_unique<Listener>(heard));
+  list.on_step({});
+  EXPECT_EQ(heard, (std::vector<std::string>{"step", "step", "spoken", "spoken"}));
+}
+
 }  // namespace
 }  // namespace tandem

@@ -66,6 +66,28 @@ struct EventRecord {
   std::string text;
 };
 
+// One GPU at one moment; what the driver does not tell stays empty.
+struct GpuSample {
+  std::string name;
+  std::optional<double> utilisation;  // 0 to 1, of the driver's last period
+  std::optional<double> memory_used_bytes, memory_total_bytes;
+  std::optional<double> power_watts, temperature_celsius;
+};
+
+// A host at one moment. Rates are means since the sample before.
+struct SystemRecord {
+  std::string host;
+  std::int64_t cores = 0;
+  double cpu = 0;            // share of all cores that was busy, 0 to 1
+  double process_cores = 0;  // cores that this process kept busy
+  double memory_used_bytes = 0, memory_total_bytes = 0;
+  double disk_free_bytes = 0;                  // where the run lies
+  std::string interface;                       // the one below; "" when there is none but loopback
+  double net_out_per_s = 0, net_in_per_s = 0;  // bytes
+  std::optional<double> link_bits_per_s;       // measured, else what the card says
+  std::vector<GpuSample> gpus;
+};
+
 // What the run is: made once at every start.
 struct RunRecord {
   std::optional<std::int64_t> resumed_from;  // step; later records before this one do not count

@@ -1,0 +1,108 @@
+"""A journal of 300,000 steps: report, first screen of watch and export against the limits of time and memory.
+
+Usage: scripts/bench long_journal [--json] [--steps N]. Exit code 1 when a limit is missed.
+`start` is what any verb takes, because LibTorch loads: it is measured and shown beside the others.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import random
+import sys
+import tempfile
+
+from peers import TANDEM, alternate, summary
+
+# name, limit in seconds, limit in MB
+LIMITS = {"report": (5.0, 500.0), "watch": (0.3, None)}
+
+
+def step_line(rng, step, steps, time):
+    loss = 1.6 + 7 * math.exp(-8 * step / steps) + rng.gauss(0, 0.05)
+    forward, backward, exchange = rng.gauss(0.15, 0.004), rng.gauss(0.3, 0.008), abs(rng.gauss(0.05, 0.01))
+    seconds = {"total": 0, "data": 1.1e-05, "forward": forward, "backward": backward, "exchange": exchange,
+               "wait": abs(rng.gauss(0, 0.002)), "optimizer": 0.0213, "other": 0.000141}
+    seconds["total"] = sum(seconds.values())
+    return {"type": "step", "time": time, "step": step, "rank": 0, "epoch": step // 5000, "loss": loss, "nll": loss - 0.9,
+            "tokens": 24990 + step % 20, "src_tokens": 24000, "sentences": 850, "micro_batches": 1,
+            "lr": 0.001 * min(step / 8000, math.sqrt(8000 / step)), "grad_norm": abs(rng.gauss(0.4, 0.05)),
+            "loss_scale": 1.0, "skipped": False, "seconds": seconds, "bytes_out": 125000000, "bytes_in": 125000000}
+
+
+def system_line(rng, time):
+    return {"type": "system", "time": time, "host": "a", "cores": 8, "cpu": rng.random(), "process_cores": 7.1,
+            "memory_used_bytes": 8e9, "memory_total_bytes": 32e9, "disk_free_bytes": 4e11, "interface": "eth0",
+            "net_out_per_s": 1.1e8, "net_in_per_s": 1.1e8, "link_bits_per_s": 1e9, "gpus": []}
+
+
+def eval_line(rng, step, steps, time):
+    loss = 1.7 + 6 * math.exp(-8 * step / steps)
+    return {"type": "eval", "time": time, "step": step, "val_loss": loss + rng.gauss(0, 0.002), "train_loss": loss - 0.1,
+            "bleu": 27 * (1 - math.exp(-8 * step / steps)), "chrf": 55.0, "seconds": 60.0,
+            "samples": [{"source": "A dog runs.", "reference": "Ein Hund rennt.", "hypothesis": f"Ein Hund {step}."}] * 2}
+
+
+def write_journal(path: pathlib.Path, steps: int):
+    """The journal of a healthy run over a slow link, as `tandem train` writes it: no blanks, type first."""
+    rng = random.Random(1)
+    time = 1.79e9
+    with open(path, "w") as out:
+        put = lambda line: out.write(json.dumps(line, separators=(",", ":")) + "\n")
+        put({"type": "run", "time": time, "version": 1, "resumed_from": None, "tandem": "0.1.0", "host": "a", "device": "cpu",
+             "workers": 2, "parameters": 60000000, "checkpoint_bytes": 720000000, "steps_per_epoch": 5000,
+             "settings": {"stop": {"steps": steps}, "optim": {"schedule": "transformer_policy", "warmup_steps": 8000}}})
+        next_sample = time
+        for step in range(1, steps + 1):
+            line = step_line(rng, step, steps, time)
+            time += line["seconds"]["total"]
+            put(line)
+            while next_sample < time:
+                put(system_line(rng, next_sample))
+                next_sample += 2
+            if step % 4000 == 0:
+                put(eval_line(rng, step, steps, time))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--steps", type=int, default=300000)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--keep", help="leave the journal in this directory, and measure nothing")
+    options = parser.parse_args()
+    if options.keep:
+        pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
+        write_journal(pathlib.Path(options.keep) / "journal.jsonl", options.steps)
+        return 0
+
+    with tempfile.TemporaryDirectory() as folder:
+        run = pathlib.Path(folder) / "run"
+        run.mkdir()
+        write_journal(run / "journal.jsonl", options.steps)
+        megabytes = (run / "journal.jsonl").stat().st_size / 1e6
+        runs = alternate({"start": [TANDEM, "--version"], "report": [TANDEM, "report", str(run)],
+                          "watch": [TANDEM, "watch", "--once", str(run)],
+                          "export": f"{TANDEM} export-log {run} > /dev/null"}, options.repeats)
+        page = (run / "report.html").stat().st_size / 1e6
+    rows = {name: {"seconds": summary(r), "processor_seconds": summary(r, "processor_seconds"), "peak_mb": summary(r, "peak_mb")}
+            for name, r in runs.items()}
+    start = rows["start"]["seconds"]["median"]
+    held = page < 3
+    for name, (seconds, peak) in LIMITS.items():
+        rows[name]["held"] = (rows[name]["seconds"]["median"] - (start if name == "watch" else 0) <= seconds
+                              and (peak is None or rows[name]["peak_mb"]["max"] <= peak))
+        held = held and rows[name]["held"]
+    if options.json:
+        print(json.dumps({"bench": "long_journal", "steps": options.steps, "journal_mb": megabytes, "page_mb": page, "rows": rows}))
+    else:
+        print(f"{options.steps:,} steps, journal {megabytes:.0f} MB, page {page:.2f} MB")
+        for name, row in rows.items():
+            mark = {True: "ok  ", False: "MISS", None: "    "}[row.get("held")]
+            print(f"  {mark} {name:<8} {row['seconds']['median']:6.2f} s  {row['processor_seconds']['median']:6.2f} s of processors"
+                  f"  {row['peak_mb']['max']:6.0f} MB")
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

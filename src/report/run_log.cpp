@@ -1,0 +1,57 @@
+#include "report/run_log.h"
+
+#include <algorithm>
+
+namespace tandem {
+namespace {
+
+const Json* look_up(const Json* from, std::string_view key) {
+  while (from != nullptr && from->is_object()) {
+    const std::size_t dot = key.find('.');
+    from = from->find(key.substr(0, dot));
+    if (dot == key.npos) return from;
+    key.remove_prefix(dot + 1);
+  }
+  return nullptr;
+}
+
+std::optional<double> number(const Json* value) {
+  if (value == nullptr || !value->is_number()) return {};
+  return value->as_double();
+}
+
+}  // namespace
+
+bool RunLog::ended() const {
+  return !ends.empty() && (starts.empty() || starts.back().time <= ends.back().time);
+}
+
+const Json& RunLog::facts() const {
+  static const Json kNone = Json::object();
+  return starts.empty() ? kNone : starts.back().record.facts;
+}
+
+const Json* RunLog::setting(std::string_view key) const {
+  return look_up(facts().find("settings"), key);
+}
+
+std::optional<double> RunLog::number_setting(std::string_view key) const {
+  return number(setting(key));
+}
+
+std::optional<double> RunLog::number_fact(std::string_view key) const {
+  return number(look_up(&facts(), key));
+}
+
+void supersede_after(RunLog& log, std::int64_t step) {
+  const auto drop = [&](auto& lines) {
+    std::erase_if(lines, [&](const auto& line) { return line.record.step > step; });
+  };
+  while (!log.steps.empty() && log.steps.back().step > step) log.steps.pop_back();
+  drop(log.evals);
+  drop(log.checkpoints);
+  drop(log.events);
+  drop(log.ends);
+}
+
+}  // namespace tandem

@@ -1,0 +1,55 @@
+// run_log: a journal as typed values, for everything that judges or shows a run. Only what counts:
+// what a resumed run supersedes is left out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "observe/records.h"
+
+namespace tandem {
+
+// A step line. What is not finite, or was not told, is NaN.
+struct StepPoint {
+  double time = 0;
+  std::int64_t step = 0, epoch = 0;
+  double loss = 0, nll = 0, tokens = 0, lr = 0, grad_norm = 0, loss_scale = 1;
+  bool skipped = false;
+  StepSeconds seconds;
+  double bytes_out = 0, bytes_in = 0;
+  // Of several workers: seconds before the exchange of the quickest, all and the slowest one.
+  double compute_min = 0, compute_mean = 0, compute_max = 0;
+  std::int64_t slowest_rank = -1;  // -1: not told
+};
+
+template <class Record>
+struct Timed {
+  double time = 0;  // seconds since 1970
+  Record record;
+};
+
+struct RunLog {
+  std::vector<Timed<RunRecord>> starts;
+  std::vector<StepPoint> steps;
+  std::vector<Timed<EvalRecord>> evals;
+  std::vector<Timed<SystemRecord>> systems;
+  std::vector<Timed<CheckpointRecord>> checkpoints;
+  std::vector<Timed<EventRecord>> events;
+  std::vector<Timed<EndRecord>> ends;  // of each start that ended by itself
+  std::int64_t stride = 1;             // steps holds about every stride-th; 1: all
+  double last_time = 0;                // of the newest line of any kind
+
+  bool ended() const;         // no start came after the last end
+  const Json& facts() const;  // of the newest start; an empty object when none
+  const Json* setting(std::string_view key) const;  // "cost.currency"; null when it is not told
+  std::optional<double> number_setting(std::string_view key) const;
+  // A number among the facts, as "data.train.pairs".
+  std::optional<double> number_fact(std::string_view key) const;
+};
+
+// Leaves out what came after this step: a run was resumed from it.
+void supersede_after(RunLog& log, std::int64_t step);
+
+}  // namespace tandem

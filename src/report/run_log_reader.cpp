@@ -1,0 +1,358 @@
+#include "report/run_log_reader.h"
+
+#include <fcntl.h>
+#include <simdjson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/format.h"
+
+namespace tandem {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+constexpr std::size_t kBlockBytes = 4 << 20;
+constexpr std::int64_t kUsualLineBytes = 500;      // of a step
+constexpr std::int64_t kNewestAllBytes = 1 << 20;  // at the end nothing is passed over
+constexpr std::string_view kStepStart = R"({"type":"step",)";
+
+double number(ondemand::value value) {
+  if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
+  return value.get_double();
+}
+
+std::optional<double> optional_number(ondemand::value value) {
+  if (value.is_null()) return {};
+  return double(value.get_double());
+}
+
+std::string text(ondemand::value value) {
+  if (value.is_null()) return {};
+  return std::string(std::string_view(value.get_string()));
+}
+
+// Keys of numbers and where they go; a key that is in no table is passed over.
+template <class Record>
+using Numbers = std::pair<std::string_view, double Record::*>;
+
+constexpr Numbers<StepSeconds> kSeconds[] = {
+    {"total", &StepSeconds::total},         {"data", &StepSeconds::data},
+    {"forward", &StepSeconds::forward},     {"backward", &StepSeconds::backward},
+    {"exchange", &StepSeconds::exchange},   {"wait", &StepSeconds::wait},
+    {"optimizer", &StepSeconds::optimizer}, {"other", &StepSeconds::other}};
+constexpr Numbers<StepPoint> kStep[] = {{"time", &StepPoint::time},
+                                        {"loss", &StepPoint::loss},
+                                        {"nll", &StepPoint::nll},
+                                        {"tokens", &StepPoint::tokens},
+                                        {"lr", &StepPoint::lr},
+                                        {"grad_norm", &StepPoint::grad_norm},
+                                        {"bytes_out", &StepPoint::bytes_out},
+                                        {"bytes_in", &StepPoint::bytes_in},
+                                        {"loss_scale", &StepPoint::loss_scale}};
+constexpr Numbers<StepPoint> kRanks[] = {{"compute_min", &StepPoint::compute_min},
+                                         {"compute_mean", &StepPoint::compute_mean},
+                                         {"compute_max", &StepPoint::compute_max}};
+constexpr Numbers<SystemRecord> kSystem[] = {
+    {"cpu", &SystemRecord::cpu},
+    {"process_cores", &SystemRecord::process_cores},
+    {"memory_used_bytes", &SystemRecord::memory_used_bytes},
+    {"memory_total_bytes", &SystemRecord::memory_total_bytes},
+    {"disk_free_bytes", &SystemRecord::disk_free_bytes},
+    {"net_out_per_s", &SystemRecord::net_out_per_s},
+    {"net_in_per_s", &SystemRecord::net_in_per_s}};
+constexpr std::pair<std::string_view, std::optional<double> GpuSample::*> kGpu[] = {
+    {"utilisation", &GpuSample::utilisation},
+    {"memory_used_bytes", &GpuSample::memory_used_bytes},
+    {"memory_total_bytes", &GpuSample::memory_total_bytes},
+    {"power_watts", &GpuSample::power_watts},
+    {"temperature_celsius", &GpuSample::temperature_celsius}};
+
+template <class Record, std::size_t N>
+bool take_number(Record& record, const Numbers<Record> (&table)[N], std::string_view key,
+                 ondemand::value value) {
+  for (const auto& [name, member] : table) {
+    if (key != name) continue;
+    record.*member = number(value);
+    return true;
+  }
+  return false;
+}
+
+void read_seconds(ondemand::object object, StepSeconds& seconds) {
+  for (auto field : object) {
+    const std::string_view key = field.unescaped_key();
+    take_number(seconds, kSeconds, key, field.value());
+  }
+}
+
+void read_ranks(ondemand::object object, StepPoint& point) {
+  for (auto field : object) {
+    const std::string_view key = field.unescaped_key();
+    if (take_number(point, kRanks, key, field.value())) continue;
+    if (key == "slowest") point.slowest_rank = field.value().get_int64();
+  }
+}
+
+StepPoint read_step(ondemand::object object) {
+  StepPoint point;
+  for (auto field : object) {
+    const std::string_view key = field.unescaped_key();
+    if (key == "step") {
+      point.step = field.value().get_int64();
+    } else if (key == "seconds") {
+      read_seconds(field.value().get_object(), point.seconds);
+    } else if (take_number(point, kStep, key, field.value())) {
+      continue;
+    } else if (key == "epoch") {
+      point.epoch = field.value().get_int64();
+    } else if (key == "skipped") {
+      point.skipped = field.value().get_bool();
+    } else if (key == "ranks") {
+      read_ranks(field.value().get_object(), point);
+    }
+  }
+  return point;
+}
+
+GpuSample read_gpu(ondemand::object object) {
+  GpuSample gpu;
+  for (auto field : object) {
+    const std::string_view key = field.unescaped_key();
+    if (key == "name") gpu.name = text(field.value());
+    for (const auto& [name, member] : kGpu) {
+      if (key == name) gpu.*member = optional_number(field.value());
+    }
+  }
+  return gpu;
+}
+
+Timed<SystemRecord> read_system(ondemand::object object) {
+  Timed<SystemRecord> out;
+  SystemRecord& record = out.record;
+  for (auto field : object) {
+    const std::string_view key = field.unescaped_key();
+    if (take_number(record, kSystem, key, field.value())) continue;
+    if (key == "time") out.time = number(field.value());
+    if (key == "host") record.host = text(field.value());
+    if (key == "cores") record.cores = field.value().get_int64();
+    if (key == "interface") record.interface = text(field.value());
+    if (key == "link_bits_per_s") record.link_bits_per_s = optional_number(field.value());
+    if (key != "gpus") continue;
+    for (auto gpu : field.value().get_array()) record.gpus.push_back(read_gpu(gpu.get_object()));
+  }
+  return out;
+}
+
+// The rarer lines, through Json.
+double number_at(const Json& line, std::string_view key) {
+  const Json* found = line.find(key);
+  const bool there = found != nullptr && found->is_number();
+  return there ? found->as_double() : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::int64_t int_at(const Json& line, std::string_view key) {
+  const Json* found = line.find(key);
+  return found == nullptr || found->is_null() ? 0 : found->as_int();
+}
+
+std::string text_at(const Json& line, std::string_view key) {
+  const Json* found = line.find(key);
+  return found != nullptr && found->is_string() ? found->as_string() : "";
+}
+
+EvalRecord read_eval(const Json& line) {
+  const auto optional = [&](std::string_view key) {
+    const double value = number_at(line, key);
+    return std::isnan(value) ? std::optional<double>() : value;
+  };
+  EvalRecord r;
+  r.step = int_at(line, "step");
+  r.val_loss = number_at(line, "val_loss");
+  r.train_loss = number_at(line, "train_loss");
+  r.bleu = optional("bleu");
+  r.chrf = optional("chrf");
+  r.seconds = optional("seconds").value_or(0);
+  if (const Json* samples = line.find("samples")) {
+    for (const Json& sample : samples->items()) {
+      r.samples.push_back(
+          {text_at(sample, "source"), text_at(sample, "reference"), text_at(sample, "hypothesis")});
+    }
+  }
+  return r;
+}
+
+// A start may take back steps: it says from where it goes on.
+void add_start(RunLog& log, double time, const Json& line) {
+  RunRecord start;
+  const Json* from = line.find("resumed_from");
+  if (from != nullptr && !from->is_null()) {
+    start.resumed_from = from->as_int();
+    supersede_after(log, *start.resumed_from);
+  }
+  start.facts = line;
+  log.starts.push_back({time, std::move(start)});
+}
+
+void add_rare(RunLog& log, std::string_view type, const Json& line) {
+  const double time = number_at(line, "time");
+  if (type == "run") {
+    add_start(log, time, line);
+  } else if (type == "eval") {
+    log.evals.push_back({time, read_eval(line)});
+  } else if (type == "checkpoint") {
+    log.checkpoints.push_back(
+        {time,
+         {int_at(line, "step"), int_at(line, "bytes"), number_at(line, "pause_seconds"),
+          number_at(line, "write_seconds")}});
+  } else if (type == "event") {
+    log.events.push_back(
+        {time, {int_at(line, "step"), text_at(line, "kind"), text_at(line, "text")}});
+  } else if (type == "end") {
+    log.ends.push_back({time,
+                        {int_at(line, "step"), text_at(line, "reason"), text_at(line, "text"),
+                         number_at(line, "seconds"), int_at(line, "tokens")}});
+  }
+  // A kind of line that a newer version writes is passed over.
+}
+
+}  // namespace
+
+struct RunLogReader::State {
+  fs::path path;
+  ReadSetting setting;
+  RunLog log;
+  FileDescriptor fd;
+  std::int64_t offset = 0;    // of the first byte that was not read yet
+  std::int64_t all_from = 0;  // from here on no step is passed over
+  std::int64_t lines = 0;
+  std::string waiting;  // half a line
+  std::string block;    // waiting + what was read + padding for the parser
+  ondemand::parser parser;
+
+  void start_over();
+  bool read_block(std::int64_t size);
+  void take_lines(std::string_view whole, std::int64_t position);
+  void take_line(std::string_view line, std::size_t capacity);
+};
+
+void RunLogReader::State::start_over() {
+  log = {};
+  offset = lines = 0;
+  waiting.clear();
+}
+
+void RunLogReader::State::take_line(std::string_view line, std::size_t capacity) {
+  const auto where = [&] { return format("{}:{}", path.string(), lines); };
+  try {
+    auto document = parser.iterate(simdjson::padded_string_view(line, capacity));
+    ondemand::object object = document.get_object();
+    const std::string type(std::string_view(object.find_field_unordered("type")));
+    object.reset();
+    if (type == "step") {
+      log.steps.push_back(read_step(object));
+      log.last_time = std::max(log.last_time, log.steps.back().time);
+    } else if (type == "system") {
+      log.systems.push_back(read_system(object));
+      log.last_time = std::max(log.last_time, log.systems.back().time);
+    } else {
+      const Json json = Json::parse(line, where());
+      add_rare(log, type, json);
+      const double time = number_at(json, "time");
+      if (time > log.last_time) log.last_time = time;
+    }
+  } catch (const simdjson::simdjson_error& error) {
+    throw UserError(format("{}: no line of a journal: {}", where(), error.what()));
+  } catch (const UserError& error) {
+    const std::string what = error.what();
+    throw UserError(what.starts_with(path.string()) ? what : format("{}: {}", where(), what));
+  }
+}
+
+// whole: lines with their ends; position: of its first byte in the file.
+void RunLogReader::State::take_lines(std::string_view whole, std::int64_t position) {
+  std::size_t begin = 0;
+  while (begin < whole.size()) {
+    const void* end = std::memchr(whole.data() + begin, '\n', whole.size() - begin);
+    const auto stop = static_cast<std::size_t>(static_cast<const char*>(end) - whole.data());
+    const std::string_view line = whole.substr(begin, stop - begin);
+    ++lines;
+    const bool passed_over = log.stride > 1 && lines % log.stride != 0 &&
+                             position + static_cast<std::int64_t>(begin) < all_from &&
+                             line.starts_with(kStepStart);
+    if (!passed_over)
+      take_line(line, block.size() - static_cast<std::size_t>(line.data() - block.data()));
+    begin = stop + 1;
+  }
+}
+
+bool RunLogReader::State::read_block(std::int64_t size) {
+  const auto wanted = static_cast<std::size_t>(std::min<std::int64_t>(kBlockBytes, size - offset));
+  const std::size_t kept = waiting.size();
+  block.resize(kept + wanted + simdjson::SIMDJSON_PADDING);
+  std::memcpy(block.data(), waiting.data(), kept);
+  const ssize_t n = ::pread(fd.get(), block.data() + kept, wanted, offset);
+  if (n < 0) throw EnvError(format("cannot read {}: {}", path.string(), errno_text(errno)));
+  const std::int64_t position = offset - static_cast<std::int64_t>(kept);
+  offset += n;
+  const std::string_view filled(block.data(), kept + static_cast<std::size_t>(n));
+  const std::size_t whole = filled.rfind('\n') + 1;  // npos + 1 is 0
+  waiting = filled.substr(whole);
+  take_lines(filled.substr(0, whole), position);
+  return n > 0;
+}
+
+RunLogReader::RunLogReader(const fs::path& run, ReadSetting setting)
+    : state_(std::make_unique<State>()) {
+  state_->path = fs::is_directory(run) ? run / "journal.jsonl" : run;
+  if (!fs::exists(state_->path)) {
+    throw UserError(
+        format("{} has no journal.jsonl; name the directory of a run that `tandem "
+               "train` made",
+               run.string()));
+  }
+  state_->setting = setting;
+  state_->fd = open_for_reading(state_->path);
+  refresh();
+}
+
+RunLogReader::~RunLogReader() = default;
+
+bool RunLogReader::refresh() {
+  State& s = *state_;
+  struct stat info {};
+  if (::fstat(s.fd.get(), &info) != 0) {
+    throw EnvError(format("cannot read {}: {}", s.path.string(), errno_text(errno)));
+  }
+  const std::int64_t size = info.st_size;
+  if (size < s.offset) s.start_over();  // half a line was cut off, or it is another journal
+  if (s.offset == 0) {
+    const std::int64_t most = s.setting.most_steps;
+    s.log.stride = most > 0 ? std::max<std::int64_t>(1, size / kUsualLineBytes / most) : 1;
+    s.all_from = size - kNewestAllBytes;
+  }
+  bool read = false;
+  while (s.offset < size && s.read_block(size)) read = true;
+  return read;
+}
+
+const RunLog& RunLogReader::log() const {
+  return state_->log;
+}
+
+const fs::path& RunLogReader::journal() const {
+  return state_->path;
+}
+
+RunLog read_run_log(const fs::path& run) {
+  return RunLogReader(run).log();
+}
+
+}  // namespace tandem

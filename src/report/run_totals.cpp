@@ -1,0 +1,122 @@
+#include "report/run_totals.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tandem {
+namespace {
+
+constexpr std::array kPhases = {
+    &StepSeconds::total,    &StepSeconds::data, &StepSeconds::forward,   &StepSeconds::backward,
+    &StepSeconds::exchange, &StepSeconds::wait, &StepSeconds::optimizer, &StepSeconds::other};
+
+// Time between lines counts as training unless a new start lies between them.
+double clock_seconds(const RunLog& log) {
+  if (log.ended() && log.ends.back().record.seconds > 0) return log.ends.back().record.seconds;
+  if (log.steps.empty()) return 0;
+  double seconds = 0;
+  double from = log.starts.empty() ? log.steps.front().time : log.starts.front().time;
+  double last = from;
+  std::size_t next_start = 1;
+  for (const StepPoint& p : log.steps) {
+    while (next_start < log.starts.size() && log.starts[next_start].time <= p.time) {
+      seconds += last - from;
+      from = last = log.starts[next_start++].time;
+    }
+    last = std::max(last, p.time);
+  }
+  if (next_start >= log.starts.size()) last = std::max(last, log.last_time);
+  return seconds + last - from;
+}
+
+// The first steps allocate and warm up; they would spoil a mean over a short run.
+std::size_t first_usual_step(const RunLog& log) {
+  return std::min<std::size_t>(log.steps.size() / 10, 20);
+}
+
+void add_steps(const RunLog& log, RunTotals& t) {
+  const std::size_t from = first_usual_step(log);
+  const double stride = static_cast<double>(log.stride);
+  double usual = 0, tokens = 0;
+  for (std::size_t i = 0; i < log.steps.size(); ++i) {
+    const StepPoint& p = log.steps[i];
+    t.tokens += p.tokens * stride;
+    t.in_steps += p.seconds.total * stride;
+    t.bytes_out += p.bytes_out * stride;
+    t.bytes_in += p.bytes_in * stride;
+    if (i < from) continue;
+    usual += 1;
+    tokens += p.tokens;
+    for (const auto phase : kPhases) t.mean_step.*phase += p.seconds.*phase;
+  }
+  if (usual == 0) return;
+  for (const auto phase : kPhases) t.mean_step.*phase /= usual;
+  t.mean_tokens = tokens / usual;
+}
+
+void add_world(const RunLog& log, RunTotals& t) {
+  if (const auto workers = log.number_fact("workers")) {
+    t.workers = std::max<std::int64_t>(1, std::llround(*workers));
+  }
+  if (const Json* hosts = log.facts().find("hosts"); hosts != nullptr && hosts->is_array()) {
+    t.hosts = std::max<std::int64_t>(1, static_cast<std::int64_t>(hosts->items().size()));
+  }
+  if (const Json* device = log.facts().find("device"); device != nullptr && device->is_string()) {
+    t.device = device->as_string();
+  }
+  t.link_bits_per_s = log.number_fact("link_bits_per_s");
+  for (const auto& sample : log.systems) {
+    if (!t.link_bits_per_s) t.link_bits_per_s = sample.record.link_bits_per_s;
+  }
+  if (const auto price = log.number_setting("cost.per_host_hour")) {
+    t.cost_per_hour = *price * static_cast<double>(t.hosts);
+  }
+  const Json* currency = log.setting("cost.currency");
+  if (currency != nullptr && currency->is_string()) t.currency = currency->as_string();
+}
+
+void add_time_left(const RunLog& log, RunTotals& t) {
+  if (log.ended() && log.ends.back().record.reason != "signal" &&
+      log.ends.back().record.reason != "error") {
+    t.seconds_left = 0;
+    return;
+  }
+  const double per_step = t.steps > 0 ? t.seconds / static_cast<double>(t.steps) : 0;
+  const auto consider = [&](double seconds) {
+    seconds = std::max(0.0, seconds);
+    t.seconds_left = std::min(t.seconds_left.value_or(seconds), seconds);
+  };
+  const auto steps = log.number_setting("stop.steps");
+  if (steps && per_step > 0) consider((*steps - static_cast<double>(t.steps)) * per_step);
+  const auto epochs = log.number_setting("stop.epochs");
+  const auto per_epoch = log.number_fact("steps_per_epoch");
+  if (epochs && per_epoch && per_step > 0) {
+    consider((*epochs * *per_epoch - static_cast<double>(t.steps)) * per_step);
+  }
+  if (const auto hours = log.number_setting("stop.hours")) consider(*hours * 3600 - t.seconds);
+}
+
+}  // namespace
+
+RunTotals totals_of(const RunLog& log) {
+  RunTotals t;
+  t.steps = log.steps.empty() ? 0 : log.steps.back().step;
+  t.running = !log.ended();
+  t.seconds = clock_seconds(log);
+  add_steps(log, t);
+  if (log.ended() && log.ends.back().record.tokens > 0) {
+    t.tokens = static_cast<double>(log.ends.back().record.tokens);
+  }
+  for (const auto& eval : log.evals) t.in_evaluations += eval.record.seconds;
+  for (const auto& checkpoint : log.checkpoints) {
+    if (std::isfinite(checkpoint.record.pause_seconds)) {
+      t.in_checkpoint_pauses += checkpoint.record.pause_seconds;
+    }
+  }
+  add_world(log, t);
+  add_time_left(log, t);
+  return t;
+}
+
+}  // namespace tandem

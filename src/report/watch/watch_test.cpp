@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "report/synthetic_run.h"
+#include "report/watch/chart.h"
+#include "report/watch/watch_screen.h"
+
+namespace tandem {
+namespace {
+
+int columns_of_line(const ScreenLine& line) {
+  int columns = 0;
+  for (const Piece& piece : line) columns += columns_of(piece.text);
+  return columns;
+}
+
+RunReport report() {
+  SyntheticRun run;
+  RunLog log = run.log();
+  log.events.push_back({1.7e9, {5, "warning", "a \x1b[31mred\r\nline <b>, 漢字漢字漢字"}});
+  return report_of("runs/a-name", std::move(log));
+}
+
+TEST(Cells, CountColumnsAndDisarmControlCharacters) {
+  EXPECT_EQ(columns_of("aé漢"), 4);
+  EXPECT_EQ(cut("a\x1b[2J\nb", 20), "a?[2J?b");
+  EXPECT_EQ(cut("漢字漢字", 5), "漢字…");
+  EXPECT_EQ(cut("abcdef", 4), "abc…");
+  EXPECT_EQ(padded("漢", 4), "漢  ");
+}
+
+TEST(Chart, HasTheSizeItWasAskedForAndItsBounds) {
+  ChartCurve curve;
+  for (int i = 0; i <= 40; ++i) curve.points.emplace_back(i, i);
+  const auto rows = braille_chart(curve, 40, 6);
+  ASSERT_EQ(rows.size(), 6u);
+  for (const std::string& row : rows) EXPECT_EQ(columns_of(row), 40);
+  EXPECT_NE(rows.front().find("40"), std::string::npos);
+  EXPECT_NE(rows.front().substr(rows.front().size() - 3), "   ");  // the curve ends at the top
+}
+
+TEST(Chart, NothingAndNotANumberDrawNothing) {
+  EXPECT_EQ(braille_chart({}, 30, 5).size(), 5u);
+  EXPECT_EQ(braille_chart({{{1, NAN}, {2, NAN}}}, 30, 5).size(), 5u);
+}
+
+TEST(WatchScreen, FitsEveryScreen) {
+  const RunReport r = report();
+  for (const WatchView view : {WatchView::overview, WatchView::answers, WatchView::events}) {
+    for (const auto& [columns, rows] : {std::pair{80, 24}, {100, 30}, {200, 60}}) {
+      const Screen screen = watch_screen(r, {view, false, 1.7e9 + 5000}, columns, rows);
+      ASSERT_EQ(static_cast<int>(screen.size()), rows);
+      for (const ScreenLine& line : screen) EXPECT_LE(columns_of_line(line), columns + 2);
+      const std::string text = plain_text(screen);
+      EXPECT_EQ(text.find('\x1b'), std::string::npos);
+      EXPECT_NE(text.find("a-name"), std::string::npos);
+    }
+  }
+}
+
+TEST(WatchScreen, ShowsWhatIsAskedOfIt) {
+  const std::string text = plain_text(watch_screen(report(), {}, 80, 24));
+  for (const char* part : {"training loss", "validation loss", "forward", "backward", "host",
+                           "ended", "Is it fully trained?", "tokens/s", "q quit"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(WatchScreen, AnEmptyJournalIsNoFailure) {
+  const Screen screen = watch_screen(report_of("x", RunLog{}), {}, 80, 24);
+  EXPECT_EQ(screen.size(), 24u);
+}
+
+}  // namespace
+}  // namespace tandem
