@@ -110,7 +110,7 @@ class HeartbeatService final : public HubService {
   std::map<int, std::string> names_;
   std::map<int, double> work_seconds_;
   std::string cause_;
-  SteadyTime cause_time_{}, last_tick_{}, last_beat_{};
+  SteadyTime cause_time_{}, last_tick_{}, last_look_{};
   bool told_rank_0_ = false, told_all_left_ = false;
   std::string own_beat_;  // rank 0's last words, which the hub repeats to all
 };

@@ -51,6 +51,7 @@ void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeer
                     .i64(step)
                     .text(phase)
                     .take();
+    send_beats(peers);
   } else if (kind == BeatKind::goodbye) {
     table_.left(rank);
   } else if (kind == BeatKind::failure) {
@@ -87,9 +88,8 @@ void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
     told_all_left_ = true;
     for (const auto& [rank, peer] : peers_) peers.send(peer, message(BeatKind::all_left));
   }
-  if (now - last_beat_ < period_) return;
-  last_beat_ = now;
-  send_beats(peers);
+  if (now - last_look_ < period_) return;
+  last_look_ = now;
   for (const std::string& sentence : stragglers_.look(work_seconds_, names_)) on_event_(sentence);
 }
 
@@ -102,8 +102,8 @@ void HeartbeatService::spread(const std::string& cause, HubPeers& peers) {
   }
 }
 
+// At once, so that all know what rank 0 did last when they lose it.
 void HeartbeatService::send_beats(HubPeers& peers) {
-  if (own_beat_.empty()) return;
   for (const auto& [rank, peer] : peers_) peers.send(peer, own_beat_);
 }
 

@@ -156,7 +156,7 @@ class Workers:
         while len(self.pids) < len(self.processes):
             assert time.monotonic() < deadline, self.everything()
             time.sleep(0.02)
-        time.sleep(1.2)  # a beat or so of training
+        time.sleep(2.2)  # two beats or so of training
 
     def wait(self, ranks=None, seconds=60) -> dict:
         """Exit codes, by rank."""
@@ -312,7 +312,7 @@ def test_nccls_variable_is_honoured(with_false_friends, meet):
 
 def test_strangers_do_not_disturb_and_nothing_listens_to_the_whole_world(lab, meet):
     hosts = lab()
-    workers = Workers(hosts, meet, "seconds=5", each=1)
+    workers = Workers(hosts, meet, "seconds=6", each=1)
     workers.wait_until_ready()
     listening = hosts.run("host-a", ["ss", "-Hltn"]).stdout
     assert "10.77.0.1:29500" in listening
