@@ -15,7 +15,7 @@
 namespace tandem {
 namespace {
 
-constexpr double kComputeSeconds = 0.8;  // with links and exchange less than three in all
+constexpr double kComputeSeconds = 0.6;  // with links and exchange less than three in all
 
 // The disk that will hold the run; its folder may not be there yet.
 double disk_free_bytes(fs::path folder) {

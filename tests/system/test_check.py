@@ -21,14 +21,14 @@ QUIET = {"OMP_WAIT_POLICY": "passive"}
 
 @pytest.fixture(scope="module")
 def data(tandem, tmp_path_factory):
-    """A dataset of 400 pairs of random words."""
+    """A dataset of 400 pairs: words and the same words backwards."""
     folder = tmp_path_factory.mktemp("data")
     rng = random.Random(5)
     words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
     for part, count in (("train", 400), ("valid", 20)):
-        text = "".join(" ".join(rng.choices(words, k=rng.randint(4, 12))) + "\n" for _ in range(count))
-        for side in ("src", "tgt"):
-            (folder / f"{part}.{side}").write_text(text)
+        lines = [rng.choices(words, k=rng.randint(4, 12)) for _ in range(count)]
+        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
     done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
                   "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
     assert done.returncode == 0, done.stderr
