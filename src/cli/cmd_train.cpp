@@ -9,6 +9,7 @@
 #include "base/signals.h"
 #include "cli/run_evaluation.h"
 #include "cli/run_setup.h"
+#include "cli/run_watchers.h"
 #include "cli/verbs.h"
 #include "config/dump.h"
 #include "config/load.h"
@@ -210,6 +211,7 @@ ExitCode train(const Options& options) {
   observers.add("the journal", std::make_unique<Journal>(run.journal(), now));
   observers.add("the console", std::move(console));
   observers.add("samples.txt", std::make_unique<SamplesFile>(run.samples()));
+  const auto sampler = add_run_watchers(observers, run.root(), now);
   observers.on_run({start.resumed_from, run_record_facts(config, data, facts)});
   for (const std::string& note : start.notes) observers.on_event({first_step, "resume", note});
   if (const auto warning = disk_warning(config, facts)) {

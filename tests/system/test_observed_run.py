@@ -1,0 +1,69 @@
+"""What real runs leave for those who watch them: samples, TensorBoard's files, a report with the right verdicts."""
+
+import json
+import random
+
+import pytest
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 64, heads: 2, ffn: 128, encoder_layers: 1, decoder_layers: 1, dropout: 0.0}
+data: {max_length: 64}
+batch: {tokens: 700}
+optim: {schedule: inverse_sqrt, lr: 0.005, warmup_steps: 20, label_smoothing: 0.0}
+eval: {beam: 1, sentences: 5, samples: 3}
+checkpoint: {every: 1000}
+"""
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
+
+@pytest.fixture(scope="module")
+def data(tandem, tmp_path_factory):
+    """200 pairs: words and the same words backwards; the validation pairs have nothing to do with each other."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = random.Random(4)
+    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
+    for part, count in (("train", 200), ("valid", 20)):
+        lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
+        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
+    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
+                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
+    assert done.returncode == 0, done.stderr
+    return folder / "data"
+
+
+@pytest.fixture
+def trained(tandem, data, tmp_path):
+    def train(*settings):
+        (tmp_path / "config.yaml").write_text(CONFIG)
+        done = tandem("train", tmp_path / "config.yaml", f"data.path={data}", f"run={tmp_path / 'run'}", *settings, env=QUIET)
+        assert done.returncode == 0, done.stderr
+        return tmp_path / "run"
+    return train
+
+
+def verdicts(run):
+    report = json.loads((run / "report.json").read_text())
+    assert len(report["answers"]) == 11
+    return {finding["key"]: finding for finding in report["findings"]}
+
+
+def test_a_run_that_goes_on_too_long_is_called_overfitted(trained):
+    run = trained("stop.steps=600", "eval.every=40")
+    found = verdicts(run)
+    assert found["overfitting"]["class"] == "yes", found["overfitting"]
+    assert found["network"]["class"] == "no" and found["data"]["class"] == "no"
+    lines = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+    assert any(line["type"] == "event" and line["kind"] == "verdict" and "overfitting" in line["text"] for line in lines)
+    seconds = lines[-1]["time"] - lines[0]["time"]
+    samples = [line for line in lines if line["type"] == "system"]
+    assert len(samples) >= seconds / 2 - 2 and all(line["process_cores"] >= 0 for line in samples)
+    assert len(list((run / "tensorboard").iterdir())) == 1
+    assert (run / "report.html").stat().st_size < 3_000_000
+
+
+def test_a_run_that_ends_too_early_is_called_unfinished(trained):
+    found = verdicts(trained("stop.steps=40", "eval.every=5"))
+    assert found["fully_trained"]["class"] == "no", found["fully_trained"]
+    assert found["overfitting"]["class"] == "no", found["overfitting"]
