@@ -107,7 +107,7 @@ Members members_of(const World& world, Group group) {
 
 }  // namespace
 
-struct Transfer::Impl {
+struct PendingMessage::Impl {
   WorkPtr work;
   at::Tensor tensor;
   const CommSetting& setting;
@@ -115,12 +115,12 @@ struct Transfer::Impl {
   Group group;
 };
 
-Transfer::Transfer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Transfer::~Transfer() = default;
-Transfer::Transfer(Transfer&&) noexcept = default;
-Transfer& Transfer::operator=(Transfer&&) noexcept = default;
+PendingMessage::PendingMessage(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+PendingMessage::~PendingMessage() = default;
+PendingMessage::PendingMessage(PendingMessage&&) noexcept = default;
+PendingMessage& PendingMessage::operator=(PendingMessage&&) noexcept = default;
 
-void Transfer::wait() {
+void PendingMessage::wait() {
   named(impl_->setting, impl_->operation, impl_->group,
         [&] { impl_->work->wait(impl_->setting.timeout); });
 }
@@ -243,20 +243,20 @@ void Comm::barrier(Group group) {
   all_reduce(at::zeros({1}), group);
 }
 
-Transfer Comm::send(const at::Tensor& tensor, int to, int tag, Group group) {
+PendingMessage Comm::send(const at::Tensor& tensor, int to, int tag, Group group) {
   return named(impl_->setting, "a message", group, [&] {
     std::vector<at::Tensor> tensors = {tensor};
     const Impl::Circle& in = impl_->circle(group);
-    return Transfer(std::make_unique<Transfer::Impl>(Transfer::Impl{
+    return PendingMessage(std::make_unique<PendingMessage::Impl>(PendingMessage::Impl{
         in.gloo->send(tensors, to, tag), tensor, impl_->setting, "a message", group}));
   });
 }
 
-Transfer Comm::receive(const at::Tensor& tensor, int from, int tag, Group group) {
+PendingMessage Comm::receive(const at::Tensor& tensor, int from, int tag, Group group) {
   return named(impl_->setting, "a message", group, [&] {
     std::vector<at::Tensor> tensors = {tensor};
     const Impl::Circle& in = impl_->circle(group);
-    return Transfer(std::make_unique<Transfer::Impl>(Transfer::Impl{
+    return PendingMessage(std::make_unique<PendingMessage::Impl>(PendingMessage::Impl{
         in.gloo->recv(tensors, from, tag), tensor, impl_->setting, "a message", group}));
   });
 }

@@ -33,13 +33,13 @@ struct CommSetting {
 };
 
 // A message under way. The tensor is kept until it has arrived or left.
-class Transfer {
+class PendingMessage {
  public:
   struct Impl;
-  explicit Transfer(std::unique_ptr<Impl> impl);
-  ~Transfer();
-  Transfer(Transfer&&) noexcept;
-  Transfer& operator=(Transfer&&) noexcept;
+  explicit PendingMessage(std::unique_ptr<Impl> impl);
+  ~PendingMessage();
+  PendingMessage(PendingMessage&&) noexcept;
+  PendingMessage& operator=(PendingMessage&&) noexcept;
   void wait();
 
  private:
@@ -74,8 +74,8 @@ class Comm {
 
   // To and from a place in the group; these return at once. Messages between two workers meet by
   // tag.
-  Transfer send(const at::Tensor& tensor, int to, int tag, Group group);
-  Transfer receive(const at::Tensor& tensor, int from, int tag, Group group);
+  PendingMessage send(const at::Tensor& tensor, int to, int tag, Group group);
+  PendingMessage receive(const at::Tensor& tensor, int from, int tag, Group group);
 
   // Ends a wait of our own on other workers in the words of a failed operation.
   [[noreturn]] void fail(const std::string& what) const;

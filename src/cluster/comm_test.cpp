@@ -49,14 +49,15 @@ TEST(Comm, CopiesComeFromTheFirstAndSumsEndThere) {
 TEST(Comm, MessagesMeetByTag) {
   run_ranks({0, 1}, [](Comm& comm, Store&) {
     const int other = 1 - comm.rank();
-    const at::Tensor out_a = at::full({1000}, comm.rank()), out_b = at::full({10}, 7 + comm.rank());
+    const at::Tensor out_a = at::full({1000}, comm.rank(), at::kFloat);
+    const at::Tensor out_b = at::full({10}, 7 + comm.rank(), at::kFloat);
     const at::Tensor in_a = at::empty({1000}), in_b = at::empty({10});
-    std::vector<Transfer> transfers;
+    std::vector<PendingMessage> transfers;
     transfers.push_back(comm.receive(in_b, other, 2, Group::leaders));
     transfers.push_back(comm.receive(in_a, other, 1, Group::leaders));
     transfers.push_back(comm.send(out_a, other, 1, Group::leaders));
     transfers.push_back(comm.send(out_b, other, 2, Group::leaders));
-    for (Transfer& transfer : transfers) transfer.wait();
+    for (PendingMessage& transfer : transfers) transfer.wait();
     EXPECT_EQ(in_a.sum().item<double>(), 1000 * other);
     EXPECT_EQ(in_b.sum().item<double>(), 10 * (7 + other));
   });

@@ -9,8 +9,8 @@
 namespace tandem {
 
 inline std::string sample_text(const SampleTranslation& sample) {
-  return format("  source     {}\n  reference  {}\n  hypothesis {}", sample.source, sample.reference,
-                sample.hypothesis);
+  return format("  source     {}\n  reference  {}\n  hypothesis {}", sample.source,
+                sample.reference, sample.hypothesis);
 }
 
 }  // namespace tandem
