@@ -3,22 +3,25 @@
 #include <signal.h>
 
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "base/format.h"
 #include "base/signals.h"
 #include "cli/run_evaluation.h"
 #include "cli/run_setup.h"
+#include "cli/run_start.h"
+#include "cli/run_team.h"
 #include "cli/run_watchers.h"
 #include "cli/verbs.h"
+#include "cluster/launch.h"
+#include "cluster/local_spawn.h"
 #include "config/dump.h"
 #include "config/load.h"
-#include "model/layout.h"
 #include "model/model_folder.h"
 #include "observe/console.h"
 #include "observe/journal.h"
 #include "observe/samples_file.h"
-#include "train/memory_guard.h"
 #include "train/resume.h"
 #include "train/retention.h"
 #include "train/trainer.h"
@@ -29,6 +32,7 @@ namespace {
 struct Options {
   std::vector<std::string> settings;
   std::string resume = "auto";
+  std::int64_t workers = 1;
 };
 
 double now() {
@@ -54,11 +58,12 @@ class IgnoredSignals {
   void (*pipe_)(int);
 };
 
-LoaderSetting loader_setting(const RunConfig& config) {
+LoaderSetting loader_setting(const RunConfig& config, const Comm& comm) {
   LoaderSetting setting;
   setting.seed = static_cast<std::uint64_t>(config.seed);
-  setting.batch = batch_setting(config);
+  setting.batch = batch_setting(config, comm.size());
   setting.cut.max_tokens_per_micro = config.batch.max_tokens_per_micro;
+  setting.cut.slot = {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())};
   return setting;
 }
 
@@ -71,68 +76,10 @@ TrainSetting train_setting(const RunConfig& config, Json settings) {
   setting.checkpoint = config.checkpoint;
   setting.eval_every = config.eval.every;
   setting.sample_every = config.eval.samples > 0 ? config.eval.sample_every : 0;
+  setting.check_every = config.cluster.check_every;
   setting.max_tokens_per_micro = config.batch.max_tokens_per_micro;
   setting.settings = std::move(settings);
   return setting;
-}
-
-// What is trained. Lives in one place: Adam refers to the parameters.
-struct Learner {
-  Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device)
-      : model(config.model, vocabulary, device, compute_type(config.precision)),
-        adam(model.params(), config.optim) {}
-  Transformer model;
-  Adam adam;
-};
-
-std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t vocabulary,
-                                      at::Device device) {
-  std::unique_ptr<Learner> learner;
-  guard_memory(
-      [&] {
-        const auto count = parameter_count(model_layout(config.model, vocabulary));
-        return format(
-            "out of memory: a model of {} parameters needs about {}; make the model "
-            "smaller or use a larger machine",
-            count,
-            size_text(static_cast<double>(memory_estimate_bytes(config, count, vocabulary))));
-      },
-      [&] { learner = std::make_unique<Learner>(config, vocabulary, device); });
-  return learner;
-}
-
-// Sets weights and optimizer to the checkpoint, after checking that it belongs to these settings.
-struct Start {
-  TrainState state;
-  std::optional<std::int64_t> resumed_from;
-  std::vector<std::string> notes;  // what a person should know about the resume
-};
-Start start_at(const ResumePoint& point, const RunConfig& config, const Json& settings,
-               Transformer& model, Adam& adam) {
-  Start start;
-  if (!point.checkpoint) {
-    model.initialize(static_cast<std::uint64_t>(config.seed));
-    adam.start_average();
-    const bool scaled = config.precision == Precision::fp16;
-    start.state.loss_scale.scale = scaled ? config.optim.loss_scale : 1;
-    return start;
-  }
-  const std::string name = point.checkpoint->string();
-  const Json stored = read_checkpoint_state(*point.checkpoint);
-  const auto changes = check_settings(stored.at("settings"), settings, name);
-  start.state = state_from_json(stored);
-  start.resumed_from = start.state.step;
-  start.notes = point.damaged;
-  start.notes.push_back(format("resumed from {}", name));
-  for (const SettingChange& change : changes) {
-    if (change.key == "run") continue;
-    start.notes.push_back(
-        format("{} was {} and is {} from here on", change.key, change.was, change.is));
-  }
-  read_checkpoint_tensors(
-      *point.checkpoint, model.params(),
-      {model.params().values(), adam.first_moment(), adam.second_moment(), adam.averaged()});
-  return start;
 }
 
 // All files of a folder again under another name, which is replaced.
@@ -164,12 +111,12 @@ std::string export_model(const RunFolder& run, const TrainState& state, const Tr
 }
 
 // Trains; whatever ends it is in the journal and the log before it leaves. make_model: makes a
-// model of what was trained and says which.
-EndRecord run_to_end(Trainer& trainer, Observer& observers,
+// model of what was trained and says which; rank 0 calls it.
+EndRecord run_to_end(Trainer& trainer, Observer& observers, bool first,
                      const std::function<std::string()>& make_model) {
   try {
     EndRecord end = trainer.run();
-    if (end.reason != "signal") observers.on_event({end.step, "model", make_model()});
+    if (first && end.reason != "signal") observers.on_event({end.step, "model", make_model()});
     observers.on_end(end);
     return end;
   } catch (const std::exception& error) {
@@ -179,55 +126,126 @@ EndRecord run_to_end(Trainer& trainer, Observer& observers,
   }
 }
 
-ExitCode train(const Options& options) {
-  const SettingsArguments from = split_settings(options.settings);
-  const RunConfig config = load_config(from.files, from.overrides);
-  const Dataset data(config.data.path);
-  const RunFolder run(config.run);
-  const RunLock lock(run);
-  const ResumePoint point = find_resume_point(run, options.resume);
-  const StopSignals signals;
-  const IgnoredSignals ignored;
+// Rank 0 has the terminal, the journal and all that is made of it; the others a log of their own.
+// The sampler of rank 0's host, which the observers outlive.
+std::unique_ptr<Sampler> add_watchers(ObserverList& observers, const RunConfig& config,
+                                      const RunFolder& run, const Dataset& data,
+                                      const RunFacts& facts, const RunStart& start,
+                                      const Team& team) {
+  const bool first = team.world().rank == 0;
+  auto console = std::make_unique<Console>(
+      ConsoleSetting{config.log.every, config.stop.steps, config.cost.per_host_hour,
+                     config.cost.currency, start.state.seconds, !first},
+      run.log(team.world().rank));
+  console->say(summary_text(config, facts));
+  if (!team.summary().empty()) console->say(team.summary());
+  if (first) observers.add("the journal", std::make_unique<Journal>(run.journal(), now));
+  observers.add("the console", std::move(console));
+  if (!first) return {};
+  observers.add("samples.txt", std::make_unique<SamplesFile>(run.samples()));
+  auto sampler = add_run_watchers(observers, run.root(), now);
+  Json record = run_record_facts(config, data, facts);
+  if (team.world().size() > 1) record.set("cluster", team.facts());
+  observers.on_run({start.resumed_from, std::move(record)});
+  const std::int64_t step = start.state.step;
+  for (const std::string& note : start.notes) observers.on_event({step, "resume", note});
+  if (const auto warning = disk_warning(config, facts)) {
+    observers.on_event({step, "warning", *warning});
+  }
+  return sampler;
+}
 
+TellWatch watch_of(Team& team, Observer& observers) {
+  return {[&team, &observers](std::int64_t step, const char* phase) {
+            team.at(step, phase);
+            for (std::string& event : team.take_events()) {
+              observers.on_event({step, "straggler", std::move(event)});
+            }
+          },
+          [&team](double seconds) { team.worked(seconds); }};
+}
+
+std::int64_t threads_of(const RunConfig& config, const Team& team) {
   const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  const std::int64_t threads = config.threads.value_or(cores);
+  return config.threads.value_or(std::max<std::int64_t>(1, cores / team.workers_of_host()));
+}
+
+// What one worker of the team does, the only one or one of many.
+EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
+                   const std::atomic<bool>& stop) {
+  Comm& comm = team.comm();
+  const Dataset data(config.data.path);
+  const Json settings = settings_of(config, data, comm.size());
+  check_same_settings(comm, settings);
+  const RunFolder run(config.run);
+  make_run_folders(run);
+  std::optional<RunLock> lock;
+  ResumePoint point;
+  if (comm.first()) {
+    lock.emplace(run);
+    point = find_resume_point(run, options.resume);
+  }
+
+  const std::int64_t threads = threads_of(config, team);
   at::set_num_threads(static_cast<int>(threads));
-  const at::Device device = device_of(config.device);
-  const Json settings = settings_of(config, data);
+  const at::Device device = device_of(config.device, team.world().self().local_rank);
   const auto learner = make_learner(config, data.vocab->size(), device);
   Transformer& model = learner->model;
   Adam& adam = learner->adam;
-  Start start = start_at(point, config, settings, model, adam);
-  const std::int64_t first_step = start.state.step;
+  RunStart start = start_run(point, config, settings, *learner, comm);
+  const auto exchange = team.exchange(model.params(), config.cluster);
 
-  atomic_write(run.config(), dump_yaml(config));
+  if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
-  auto console = std::make_unique<Console>(
-      ConsoleSetting{config.log.every, config.stop.steps, config.cost.per_host_hour,
-                     config.cost.currency, start.state.seconds},
-      run.log(0));
-  const RunFacts facts = facts_of(config, data, model, device.str());
-  console->say(summary_text(config, facts));
-  observers.add("the journal", std::make_unique<Journal>(run.journal(), now));
-  observers.add("the console", std::move(console));
-  observers.add("samples.txt", std::make_unique<SamplesFile>(run.samples()));
-  const auto sampler = add_run_watchers(observers, run.root(), now);
-  observers.on_run({start.resumed_from, run_record_facts(config, data, facts)});
-  for (const std::string& note : start.notes) observers.on_event({first_step, "resume", note});
-  if (const auto warning = disk_warning(config, facts)) {
-    observers.on_event({first_step, "warning", *warning});
-  }
-
+  const auto sampler =
+      add_watchers(observers, config, run, data,
+                   facts_of(config, data, model, device.str(), comm.size()), start, team);
   const ModelFiles files{config, data.vocab->model_bytes()};
   CheckpointStore store(run, files, model.params());
-  Loader loader(data.train, loader_setting(config), start.state.cursor);
+  Loader loader(data.train, loader_setting(config, comm), start.state.cursor);
   Trainer trainer(train_setting(config, settings),
-                  {model, adam, loader, store, observers,
-                   evaluation_of(config, data, static_cast<std::size_t>(threads)),
-                   samples_of(config, data, static_cast<std::size_t>(threads)), signals.flag()},
+                  {model, adam, loader, comm, *exchange, store, observers,
+                   evaluation_of(config, data, static_cast<std::size_t>(threads), comm),
+                   samples_of(config, data, static_cast<std::size_t>(threads)), stop,
+                   watch_of(team, observers)},
                   std::move(start.state));
-  const EndRecord end = run_to_end(
-      trainer, observers, [&] { return export_model(run, trainer.state(), model, adam, files); });
+  return run_to_end(trainer, observers, comm.first(),
+                    [&] { return export_model(run, trainer.state(), model, adam, files); });
+}
+
+// The same command once for each worker. What is wrong for all of them is said here, once.
+ExitCode train_with_workers(const Options& options, const RunConfig& config, const EnvMap& env) {
+  if (detect_launch(env).by != Launcher::none) {
+    throw UserError(
+        "--workers starts workers on one machine, but a launcher has started this process as one "
+        "of several already; leave --workers out");
+  }
+  const Dataset data(config.data.path);
+  const IgnoredSignals ignored;  // theirs too
+  SpawnSetting setting;
+  setting.program = "/proc/self/exe";
+  setting.arguments = {"train", "--resume", options.resume};
+  setting.arguments.insert(setting.arguments.end(), options.settings.begin(),
+                           options.settings.end());
+  setting.env = env;
+  setting.workers = static_cast<int>(options.workers);
+  return run_local_workers(setting);
+}
+
+ExitCode train(const Options& options) {
+  const SettingsArguments from = split_settings(options.settings);
+  const RunConfig config = load_config(from.files, from.overrides);
+  const EnvMap env = process_environment();
+  if (options.workers > 1) return train_with_workers(options, config, env);
+
+  const StopSignals signals;
+  const IgnoredSignals ignored;
+  Team team(config, env, signals.flag());
+  EndRecord end;
+  team.work([&] {
+    end = train_in(team, options, config, signals.flag());
+    team.leave();
+  });
   if (end.reason == "signal") {
     throw Interrupted(format("{}; everything is saved, run the same command to go on", end.text));
   }
@@ -241,6 +259,8 @@ void add_train(CommandLine& line) {
   Verb& verb = line.verb("train", "Train a model; the same command goes on where it stopped");
   verb.positional("SETTINGS", options->settings,
                   "YAML files, later ones over earlier ones, and key=value such as optim.lr=2.0");
+  verb.option("--workers", options->workers,
+              "workers on this machine, each a process with its share of the cores", 1, 1024);
   verb.option("--resume", options->resume,
               "auto: go on from the newest whole checkpoint of the run; never: refuse to; or the "
               "folder of a checkpoint");

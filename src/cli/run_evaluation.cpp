@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/text_file.h"
+#include "cluster/comm_text.h"
 #include "translate/evaluate.h"
 
 namespace tandem {
@@ -42,9 +43,60 @@ TranslateSettings translate_settings(const RunConfig& config, std::size_t thread
   return settings;
 }
 
+RankSlot slot_of(const Comm& comm) {
+  return {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())};
+}
+
+// The mean over all pairs. Sums of batches are added in their order, so the number of workers does
+// not change a bit of it.
+double mean_loss(const Transformer& model, const Corpus& corpus,
+                 std::span<const std::uint32_t> pairs, std::int64_t at_once, std::size_t threads,
+                 Comm& comm) {
+  auto batches = loss_of_batches(model, corpus, pairs, at_once, threads, slot_of(comm));
+  const auto count = static_cast<std::int64_t>(batches.size());
+  const Tensor losses = at::zeros({count}, at::kDouble), tokens = at::zeros({count}, at::kLong);
+  for (std::int64_t i = 0; i < count; ++i) {
+    losses[i] = batches[static_cast<std::size_t>(i)].nll;
+    tokens[i] = batches[static_cast<std::size_t>(i)].tokens;
+  }
+  comm.all_reduce(losses);  // each has one part that is not zero
+  comm.all_reduce(tokens);
+  for (std::int64_t i = 0; i < count; ++i) {
+    batches[static_cast<std::size_t>(i)] = {losses[i].item<double>(),
+                                            tokens[i].item<std::int64_t>()};
+  }
+  return sum_of(batches).mean();
+}
+
+// Every worker translates the lines of its turn; afterwards all have all.
+std::vector<std::string> translate_together(const Transformer& model, const Vocab& vocab,
+                                            const std::vector<std::string>& sources,
+                                            const TranslateSettings& settings, Comm& comm) {
+  const auto [rank, workers] = slot_of(comm);
+  std::vector<std::string> own;
+  for (std::size_t i = rank; i < sources.size(); i += workers) own.push_back(sources[i]);
+  std::string joined;
+  for (const std::string& text : best_texts(translate_lines(model, vocab, own, settings))) {
+    joined += text + "\n";  // a translation has no line ends
+  }
+  const auto parts = texts_of_all(comm, joined);
+  std::vector<std::string> all;
+  std::vector<std::size_t> begin(parts.size(), 0);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string& part = parts[i % workers];
+    std::size_t& at = begin[i % workers];
+    const std::size_t end = part.find('\n', at);
+    check(end != std::string::npos, "a worker translated too few lines");
+    all.push_back(part.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
+}
+
 }  // namespace
 
-Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads) {
+Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads,
+                       Comm& comm) {
   const std::int64_t longest = config.model.max_positions;
   const std::int64_t at_once = config.batch.max_tokens_per_micro;
   auto valid = spread_pairs(data.valid.lengths(), longest, data.valid.size());
@@ -57,12 +109,12 @@ Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t
   const TranslateSettings settings = translate_settings(config, threads);
 
   return [=, sources = std::move(sources), references = std::move(references),
-          shown = std::move(shown), &data](const Transformer& model, std::int64_t) {
+          shown = std::move(shown), &data, &comm](const Transformer& model, std::int64_t) {
     EvalResult result;
-    result.val_loss = loss_of_pairs(model, data.valid, valid, at_once, threads).mean();
-    result.train_loss = loss_of_pairs(model, data.train, train, at_once, threads).mean();
-    const EvalScores scores =
-        evaluate_translations(model, *data.vocab, sources, references, settings);
+    result.val_loss = mean_loss(model, data.valid, valid, at_once, threads, comm);
+    result.train_loss = mean_loss(model, data.train, train, at_once, threads, comm);
+    const EvalScores scores = score_translations(
+        translate_together(model, *data.vocab, sources, settings, comm), references, threads);
     result.bleu = scores.bleu.score;
     result.chrf = scores.chrf;
     for (const std::size_t line : shown) {

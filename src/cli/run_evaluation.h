@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "cli/run_setup.h"
+#include "cluster/comm.h"
 #include "config/run_config.h"
 #include "train/trainer.h"
 
@@ -12,7 +13,10 @@ namespace tandem {
 
 // Validation loss, the loss of as many training pairs (evenly spread, always the same ones), BLEU
 // and chrF of the translated validation text against the raw reference. The dataset outlives it.
-Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads);
+// All workers take part, each with its share of the batches and lines, and get the same result:
+// that of one worker, but for the rounding of translations made in other batches. comm outlives it.
+Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads,
+                       Comm& comm);
 
 // The translations of the lines that the evaluations show too.
 Sample samples_of(const RunConfig& config, const Dataset& data, std::size_t threads);

@@ -12,14 +12,15 @@
 
 namespace tandem {
 
-at::Device device_of(DeviceChoice choice) {
+at::Device device_of(DeviceChoice choice, int local_rank) {
   if (choice == DeviceChoice::cuda && !at::hasCUDA()) {
     throw UserError(
         "device=cuda, but this machine has no CUDA device or this LibTorch has no CUDA; "
         "set device=auto");
   }
   const bool cuda = choice != DeviceChoice::cpu && at::hasCUDA();
-  return cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  return cuda ? at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(local_rank))
+              : at::Device(at::kCPU);
 }
 
 at::ScalarType compute_type(Precision precision) {
@@ -48,13 +49,15 @@ Dataset::Dataset(const fs::path& path)
   }
 }
 
-BatchSetting batch_setting(const RunConfig& c) {
+BatchSetting batch_setting(const RunConfig& c, int workers) {
   if (c.batch.tokens) return {BatchUnit::tokens, *c.batch.tokens, c.data.max_length};
-  return {BatchUnit::sentences, *c.batch.sentences_per_worker, c.data.max_length};
+  return {BatchUnit::sentences, *c.batch.sentences_per_worker * workers, c.data.max_length};
 }
 
-Json settings_of(const RunConfig& config, const Dataset& data) {
+Json settings_of(const RunConfig& config, const Dataset& data, int workers) {
   Json settings = dump_json(config);
+  // Only then does their number change the batches.
+  if (config.batch.sentences_per_worker) settings.set("workers", workers);
   settings.set("dataset", Json::object()
                               .set("train", hash_text(data.train.fingerprint()))
                               .set("vocabulary", hash_text(data.vocab->hash())));
@@ -62,10 +65,10 @@ Json settings_of(const RunConfig& config, const Dataset& data) {
 }
 
 RunFacts facts_of(const RunConfig& config, const Dataset& data, const Transformer& model,
-                  const std::string& device) {
+                  const std::string& device, int workers) {
   const BatchPlan plan(data.train.lengths(),
                        {data.train.fingerprint(), static_cast<std::uint64_t>(config.seed), 0,
-                        batch_setting(config)});
+                        batch_setting(config, workers)});
   const LrSchedule schedule(config.optim, config.model.d_model, config.stop.steps);
   RunFacts facts;
   facts.device = device;

@@ -15,7 +15,8 @@
 
 namespace tandem {
 
-at::Device device_of(DeviceChoice choice);
+// local_rank: among the workers of a host, who each take the next GPU.
+at::Device device_of(DeviceChoice choice, int local_rank = 0);
 at::ScalarType compute_type(Precision precision);
 
 // A dataset whose parts belong to its vocabulary; else a UserError names them by hash.
@@ -26,13 +27,14 @@ struct Dataset {
   Corpus train, valid;
 };
 
-BatchSetting batch_setting(const RunConfig& config);
+// workers: batch.sentences_per_worker is multiplied by it.
+BatchSetting batch_setting(const RunConfig& config, int workers = 1);
 
 // All settings and the hashes of the dataset: what a resumed run is compared with.
-Json settings_of(const RunConfig& config, const Dataset& data);
+Json settings_of(const RunConfig& config, const Dataset& data, int workers);
 
 RunFacts facts_of(const RunConfig& config, const Dataset& data, const Transformer& model,
-                  const std::string& device);
+                  const std::string& device, int workers);
 // The same for the journal.
 Json run_record_facts(const RunConfig& config, const Dataset& data, const RunFacts& facts);
 

@@ -49,7 +49,8 @@ TEST(Comm, CopiesComeFromTheFirstAndSumsEndThere) {
 TEST(Comm, MessagesMeetByTag) {
   run_ranks({0, 1}, [](Comm& comm, Store&) {
     const int other = 1 - comm.rank();
-    const at::Tensor out_a = at::full({1000}, comm.rank()), out_b = at::full({10}, 7 + comm.rank());
+    const at::Tensor out_a = at::full({1000}, comm.rank(), at::kFloat);
+    const at::Tensor out_b = at::full({10}, 7 + comm.rank(), at::kFloat);
     const at::Tensor in_a = at::empty({1000}), in_b = at::empty({10});
     std::vector<PendingMessage> transfers;
     transfers.push_back(comm.receive(in_b, other, 2, Group::leaders));

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <span>
 
 #include "base/error.h"
@@ -24,11 +25,12 @@ std::span<float> floats(const at::Tensor& tensor) {
   return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
 }
 
+// Loops of our own, not Torch's: those would start threads beside the ones that compute.
 void encode(const at::Tensor& values, const at::Tensor& message) {
   if (message.scalar_type() == at::kBFloat16) {
     encode_bf16(floats(values), halves(message));
   } else {
-    message.copy_(values);
+    std::ranges::copy(floats(values), floats(message).begin());
   }
 }
 
@@ -36,7 +38,7 @@ void decode(const at::Tensor& message, const at::Tensor& values) {
   if (message.scalar_type() == at::kBFloat16) {
     decode_bf16(halves(message), floats(values));
   } else {
-    values.copy_(message);
+    std::ranges::copy(floats(message), floats(values).begin());
   }
 }
 

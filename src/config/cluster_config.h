@@ -30,6 +30,7 @@ struct ClusterConfig {
   double join_timeout = 120.0;
   double timeout = 8.0;
   std::int64_t restarts = 3;
+  std::int64_t check_every = 500;
 };
 
 template <class Visitor>
@@ -49,6 +50,8 @@ void describe(Visitor&& option, ClusterConfig& c) {
          "a worker without a sign of life for so long is given up by name");
   option("restarts", c.restarts, at_least(0), "restarts",
          "attempts after a failure without a new checkpoint in between, then the run gives up");
+  option("check_every", c.check_every, at_least(0), "steps",
+         "steps between two comparisons of all workers' weights by hash; 0: only at the start");
 }
 
 }  // namespace tandem

@@ -31,9 +31,26 @@ FlatParams::FlatParams(const std::vector<ParamShape>& shapes, at::Device device)
     // detach: a leaf of its own rather than a view whose base autograd would follow.
     Tensor leaf = values_.narrow(0, slot.offset, slot.count).view(slot.shape).detach();
     leaf.set_requires_grad(true);
-    leaf.mutable_grad() = gradients_.narrow(0, slot.offset, slot.count).view(slot.shape).detach();
     parameters_.push_back(std::move(leaf));
   }
+  point_gradients();
+}
+
+void FlatParams::point_gradients() {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    parameters_[i].mutable_grad() =
+        gradients_.narrow(0, slot.offset, slot.count).view(slot.shape).detach();
+  }
+}
+
+void FlatParams::move_gradients(const Tensor& memory) {
+  check(memory.sizes() == gradients_.sizes() && memory.scalar_type() == at::kFloat &&
+            memory.device() == device(),
+        "the memory for gradients does not fit them");
+  gradients_ = memory;
+  gradients_.zero_();
+  point_gradients();
 }
 
 void FlatParams::zero_gradients() {

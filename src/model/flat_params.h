@@ -36,6 +36,9 @@ class FlatParams {
   // The buffers, fp32 [size]: write to them in place (copy_, mul_), under at::NoGradGuard.
   const Tensor& values() const { return values_; }
   const Tensor& gradients() const { return gradients_; }
+  // From here on gradients lie in this memory, fp32 [size], which outlives the parameters. They
+  // start at zero.
+  void move_gradients(const Tensor& memory);
   // Starts a sum of gradients. Gradients are zeroed, never dropped, so that they stay views.
   void zero_gradients();
 
@@ -45,6 +48,7 @@ class FlatParams {
   std::size_t index_of(std::string_view name) const;  // an unknown name is our own mistake
 
  private:
+  void point_gradients();
   std::vector<Slot> slots_;
   std::int64_t count_ = 0;
   Tensor values_, gradients_;

@@ -37,7 +37,7 @@ std::string standing_text(const Standing& now, const ConsoleSetting& setting) {
 
 Console::Console(ConsoleSetting setting, const fs::path& log_file)
     : setting_(std::move(setting)),
-      terminal_(::isatty(STDERR_FILENO) == 1),
+      terminal_(!setting_.log_only && ::isatty(STDERR_FILENO) == 1),
       log_(std::fopen(log_file.c_str(), "ae")),
       start_(Clock::now()),
       last_step_(start_),
@@ -61,7 +61,7 @@ void Console::clear_live() {
 void Console::say(const std::string& line) {
   clear_live();
   const std::string text = line + "\n";
-  std::fputs(text.c_str(), stderr);
+  if (!setting_.log_only) std::fputs(text.c_str(), stderr);
   std::fputs(text.c_str(), log_);
   std::fflush(log_);
 }

@@ -20,6 +20,7 @@ struct ConsoleSetting {
   std::optional<double> cost_per_hour = {};
   std::string currency = {};
   double seconds_before = 0;  // of training before this start, for the cost
+  bool log_only = false;      // for workers other than rank 0
 };
 
 // The facts of the live line; pure, so that a test can read it.

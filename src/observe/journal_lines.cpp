@@ -11,6 +11,14 @@ Json optional_number(const std::optional<double>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+Json seconds_json(const StepSeconds& s) {
+  Json seconds = Json::object();
+  seconds.set("total", s.total).set("data", s.data).set("forward", s.forward);
+  seconds.set("backward", s.backward).set("exchange", s.exchange).set("wait", s.wait);
+  seconds.set("optimizer", s.optimizer).set("other", s.other);
+  return seconds;
+}
+
 }  // namespace
 
 Json journal_line(const RunRecord& r, double time) {
@@ -22,17 +30,20 @@ Json journal_line(const RunRecord& r, double time) {
 }
 
 Json journal_line(const StepRecord& r, double time) {
-  const StepSeconds& s = r.seconds;
-  Json seconds = Json::object();
-  seconds.set("total", s.total).set("data", s.data).set("forward", s.forward);
-  seconds.set("backward", s.backward).set("exchange", s.exchange).set("wait", s.wait);
-  seconds.set("optimizer", s.optimizer).set("other", s.other);
   Json out = line("step", time);
   out.set("step", r.step).set("rank", 0).set("epoch", r.epoch);
   out.set("loss", r.loss).set("nll", r.nll);
   out.set("tokens", r.tokens).set("src_tokens", r.src_tokens).set("sentences", r.sentences);
   out.set("micro_batches", r.micro_batches).set("lr", r.lr).set("grad_norm", r.grad_norm);
-  out.set("loss_scale", r.loss_scale).set("skipped", r.skipped).set("seconds", std::move(seconds));
+  out.set("loss_scale", r.loss_scale).set("skipped", r.skipped);
+  out.set("seconds", seconds_json(r.seconds));
+  if (r.ranks) {
+    out.set("ranks", Json::object()
+                         .set("workers", r.ranks->workers)
+                         .set("min", seconds_json(r.ranks->min))
+                         .set("mean", seconds_json(r.ranks->mean))
+                         .set("max", seconds_json(r.ranks->max)));
+  }
   out.set("bytes_out", r.bytes_out).set("bytes_in", r.bytes_in);
   return out;
 }

@@ -17,6 +17,12 @@ struct StepSeconds {
          other = 0;
 };
 
+// The same of all workers.
+struct SecondsSpread {
+  std::int64_t workers = 0;
+  StepSeconds min, mean, max;
+};
+
 // Steps are counted by updates done: the first record of a run has step 1.
 struct StepRecord {
   std::int64_t step = 0;
@@ -28,9 +34,10 @@ struct StepRecord {
   double lr = 0;
   double grad_norm = 0;  // before clipping, of the mean loss
   double loss_scale = 1;
-  bool skipped = false;  // gradients overflowed: the weights did not change
-  StepSeconds seconds;
-  std::int64_t bytes_out = 0, bytes_in = 0;
+  bool skipped = false;                      // gradients overflowed: the weights did not change
+  StepSeconds seconds;                       // of rank 0
+  std::optional<SecondsSpread> ranks;        // none: one worker
+  std::int64_t bytes_out = 0, bytes_in = 0;  // between hosts, of rank 0's host
 };
 
 struct SampleTranslation {

@@ -21,6 +21,9 @@ class StepTimer {
     return std::forward<Work>(work)();
   }
 
+  // What the work measured itself.
+  void add(double StepSeconds::*phase, double seconds) { seconds_.*phase += seconds; }
+
   StepSeconds result() const {
     StepSeconds s = seconds_;
     s.total = since(start_);

@@ -94,8 +94,9 @@ bool may_change(std::string_view key) {
   // The first three change memory or rounding only; a rate may be changed on purpose.
   constexpr std::array<std::string_view, 3> kAlways = {"model.preset", "batch.max_tokens_per_micro",
                                                        "data.path"};
-  constexpr std::array<std::string_view, 8> kFixed = {
-      "seed", "precision", "data.", "model.", "batch.", "optim.ema", "dataset.", "optim.beta"};
+  constexpr std::array<std::string_view, 9> kFixed = {"workers",   "seed",     "precision",
+                                                      "data.",     "model.",   "batch.",
+                                                      "optim.ema", "dataset.", "optim.beta"};
   if (std::ranges::find(kAlways, key) != kAlways.end()) return true;
   return std::ranges::none_of(kFixed, [&](auto fixed) { return key.starts_with(fixed); });
 }

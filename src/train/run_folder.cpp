@@ -54,11 +54,14 @@ std::map<fs::path, BestModel> RunFolder::list_best() const {
   return found;
 }
 
+void make_run_folders(const RunFolder& run) {
+  make(run.log(0).parent_path());
+}
+
 RunLock::RunLock(const RunFolder& run) {
-  for (const fs::path& folder :
-       {run.root(), run.checkpoints(), run.best(), run.log(0).parent_path()}) {
-    make(folder);
-  }
+  make_run_folders(run);
+  make(run.checkpoints());
+  make(run.best());
   const fs::path path = run.root() / ".lock";
   fd_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (fd_.get() < 0) {

@@ -34,7 +34,11 @@ class RunFolder {
   fs::path root_;
 };
 
-// Makes the folders and holds the run for this process. Another one that has it: UserError with
+// On every host: the folders that any worker writes to.
+void make_run_folders(const RunFolder& run);
+
+// Makes the folders and holds the run for this process, which is rank 0: the others of its host
+// share the folder with it. Another one that has it: UserError with
 // its number. (The lock is the system's, so a killed process leaves none behind.)
 class RunLock {
  public:

@@ -1,11 +1,14 @@
 #include "train/trainer.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "cluster/replicas.h"
+#include "observe/seconds_spread.h"
 #include "observe/step_timer.h"
 #include "train/memory_guard.h"
 #include "train/retention.h"
@@ -38,6 +41,33 @@ class AveragedWeights {
   Tensor values_, trained_;
 };
 
+StepRecord record_of(const StepBatch& work) {
+  StepRecord record;
+  record.epoch = work.cursor.epoch;
+  record.tokens = work.tgt_tokens;
+  record.src_tokens = work.src_tokens;
+  record.sentences = work.sentences;
+  record.micro_batches = static_cast<std::int64_t>(work.micro.size());
+  return record;
+}
+
+// Of all workers; none when there is one.
+std::optional<SecondsSpread> spread_of_workers(Comm& comm, const StepSeconds& own) {
+  if (comm.alone()) return {};
+  const Tensor mine = at::empty({static_cast<std::int64_t>(kStepPhases.size())}, at::kDouble);
+  auto* numbers = mine.mutable_data_ptr<double>();
+  for (double StepSeconds::*phase : kStepPhases) *numbers++ = own.*phase;
+  std::vector<StepSeconds> all;
+  for (const Tensor& worker : comm.all_gather(mine)) {
+    const auto* read = worker.const_data_ptr<double>();
+    for (double StepSeconds::*phase : kStepPhases) {
+      if (phase == kStepPhases.front()) all.emplace_back();
+      all.back().*phase = *read++;
+    }
+  }
+  return spread_of(all);
+}
+
 }  // namespace
 
 Trainer::Trainer(TrainSetting setting, TrainParts parts, TrainState state)
@@ -49,12 +79,16 @@ Trainer::Trainer(TrainSetting setting, TrainParts parts, TrainState state)
       state_(std::move(state)),
       seconds_before_(state_.seconds),
       start_(Clock::now()),
+      agreed_seconds_(state_.seconds),
       saved_step_(state_.step > 0 ? state_.step : -1) {}
 
 EndRecord Trainer::run() {
   for (;;) {
     if (auto why = reason_to_end()) return finish(std::move(*why));
     parts_.observers.on_step(step());
+    if (due(state_.step, setting_.check_every)) {
+      check_replicas(parts_.comm, parts_.model.params().values(), state_.step);
+    }
     std::optional<BestModel> best;
     if (due(state_.step, setting_.eval_every)) {
       best = evaluate();
@@ -68,6 +102,7 @@ EndRecord Trainer::run() {
 
 StepRecord Trainer::step() {
   StepTimer time;
+  parts_.watch.at(state_.step + 1, "forward and backward");
   const StepBatch work = time.measure(&StepSeconds::data, [&] { return parts_.loader.next(); });
   const double scale = state_.loss_scale.scale;
   const DropoutStep dropout{setting_.seed, state_.step};
@@ -80,12 +115,25 @@ StepRecord Trainer::step() {
                    const LossTerms loss = time.measure(&StepSeconds::forward, [&] {
                      return parts_.model.loss(batch, {setting_.optim.label_smoothing, dropout});
                    });
+                   // Gradients leave while the last micro-batch's are still being computed.
+                   if (&batch == &work.micro.back()) parts_.exchange.arm();
                    time.measure(&StepSeconds::backward, [&] { (loss.sum * scale).backward(); });
                    loss_sum += loss.sum.item<double>();
                    nll_sum += loss.nll.item<double>();
                  });
   }
 
+  // From here on gradients and sums are those of all workers, bit for bit the same on each.
+  parts_.watch.at(state_.step + 1, "exchange");
+  std::array<double, 4> totals = {loss_sum, nll_sum, parts_.stop ? 1.0 : 0.0,
+                                  parts_.comm.first() ? seconds() : 0.0};
+  const ExchangeStats exchanged = parts_.exchange.finish(totals);
+  time.add(&StepSeconds::wait, exchanged.wait_seconds);
+  time.add(&StepSeconds::exchange, exchanged.exposed_seconds);
+  agreed_stop_ = totals[2] > 0;
+  agreed_seconds_ = totals[3];
+
+  parts_.watch.at(state_.step + 1, "update");
   const auto tokens = static_cast<double>(work.tgt_tokens);
   const double lr = schedule_.at(state_.step);
   const UpdateStats done = time.measure(&StepSeconds::optimizer, [&] {
@@ -96,23 +144,22 @@ StepRecord Trainer::step() {
   state_.updates += done.finite ? 1 : 0;
   state_.cursor = work.after;
   state_.tokens += work.tgt_tokens;
-  state_.seconds = seconds();
+  state_.seconds = agreed_seconds_;
   state_.loss_scale = after_step(state_.loss_scale, scaling_, done.finite);
 
-  StepRecord record;
+  StepRecord record = record_of(work);
   record.step = state_.step;
-  record.epoch = work.cursor.epoch;
-  record.loss = loss_sum / tokens;
-  record.nll = nll_sum / tokens;
-  record.tokens = work.tgt_tokens;
-  record.src_tokens = work.src_tokens;
-  record.sentences = work.sentences;
-  record.micro_batches = static_cast<std::int64_t>(work.micro.size());
+  record.loss = totals[0] / tokens;
+  record.nll = totals[1] / tokens;
   record.lr = lr;
   record.grad_norm = done.grad_norm;
   record.loss_scale = scale;
   record.skipped = !done.finite;
+  record.bytes_out = exchanged.bytes_out;
+  record.bytes_in = exchanged.bytes_in;
   record.seconds = time.result();
+  parts_.watch.worked(record.seconds.total - record.seconds.exchange - record.seconds.wait);
+  record.ranks = spread_of_workers(parts_.comm, record.seconds);
   if (record.skipped) judge_overflow(record);
   return record;
 }
@@ -144,6 +191,7 @@ std::string Trainer::too_large(const Batch& batch) const {
 }
 
 std::optional<BestModel> Trainer::evaluate() {
+  parts_.watch.at(state_.step, "evaluation");
   const auto start = Clock::now();
   EvalResult result;
   {
@@ -168,17 +216,21 @@ std::optional<BestModel> Trainer::evaluate() {
 }
 
 void Trainer::show_samples() {
+  if (!parts_.comm.first()) return;
+  parts_.watch.at(state_.step, "samples");
   const AveragedWeights weights(parts_.model.params().values(), parts_.adam.averaged());
   parts_.observers.on_samples({state_.step, parts_.sample(parts_.model)});
 }
 
 void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   if (!checkpoint && !best) return;
+  if (checkpoint) saved_step_ = state_.step;
+  if (!parts_.comm.first()) return;
+  parts_.watch.at(state_.step, "saving");
   state_.seconds = seconds();
   parts_.store.save({checkpoint, best, state_, setting_.settings},
                     {parts_.model.params().values(), parts_.adam.first_moment(),
                      parts_.adam.second_moment(), parts_.adam.averaged()});
-  if (checkpoint) saved_step_ = state_.step;
 }
 
 void Trainer::report_saves(bool last) {
@@ -196,9 +248,9 @@ void Trainer::report_saves(bool last) {
 }
 
 std::optional<StopReason> Trainer::reason_to_end() {
-  if (parts_.stop)
-    return StopReason{"signal", format("stopped by a signal at step {}", state_.step)};
-  return reason_to_stop(setting_.stop, {state_.step, state_.cursor.epoch, seconds(),
+  const bool stop = parts_.comm.alone() ? parts_.stop.load() : agreed_stop_;
+  if (stop) return StopReason{"signal", format("stopped by a signal at step {}", state_.step)};
+  return reason_to_stop(setting_.stop, {state_.step, state_.cursor.epoch, agreed_seconds_,
                                         state_.evals_without_better, state_.bleu});
 }
 

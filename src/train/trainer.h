@@ -1,5 +1,9 @@
 // trainer: the loop. One step is read in one function, step(); all arrows leave from here, nothing
 // it calls calls it back.
+//
+// Several workers run the same loop on parts of the same batches. They decide alike because they
+// decide from the same values: sums of all workers, rank 0's clock, evaluations that all take part
+// in. Rank 0 alone writes.
 #pragma once
 
 #include <atomic>
@@ -9,6 +13,8 @@
 #include <optional>
 #include <vector>
 
+#include "cluster/comm.h"
+#include "cluster/grad_exchange.h"
 #include "config/checkpoint_config.h"
 #include "config/optim_config.h"
 #include "config/stop_config.h"
@@ -41,8 +47,17 @@ struct TrainSetting {
   StopConfig stop;
   CheckpointConfig checkpoint;
   std::int64_t eval_every = 0, sample_every = 0;
+  std::int64_t check_every = 0;           // steps between comparisons of all workers' weights
   std::int64_t max_tokens_per_micro = 0;  // for the advice when memory runs out
   Json settings;                          // of the whole run, kept in checkpoints
+};
+
+// Who watches over the workers is told what this one does. Both are cheap.
+struct TellWatch {
+  // phase: "exchange", "saving" ...
+  std::function<void(std::int64_t step, const char* phase)> at = [](std::int64_t, const char*) {};
+  // Seconds of own work in a step, without waiting for others.
+  std::function<void(double seconds)> worked = [](double) {};
 };
 
 // What the trainer works with; all of it outlives the trainer.
@@ -50,11 +65,14 @@ struct TrainParts {
   Transformer& model;
   Adam& adam;
   Loader& loader;
+  Comm& comm;
+  GradExchange& exchange;
   CheckpointStore& store;
   Observer& observers;
-  Evaluate evaluate;
-  Sample sample;
-  const std::atomic<bool>& stop;  // set by a signal
+  Evaluate evaluate;              // all workers take part and get the same result
+  Sample sample;                  // called on rank 0 only
+  const std::atomic<bool>& stop;  // set by a signal to this worker
+  TellWatch watch = {};
 };
 
 class Trainer {
@@ -87,6 +105,8 @@ class Trainer {
   TrainState state_;
   double seconds_before_;
   Clock::time_point start_;
+  double agreed_seconds_;     // of training, by rank 0's clock at the newest step
+  bool agreed_stop_ = false;  // a worker got a signal
   std::int64_t saved_step_ = -1;
 };
 

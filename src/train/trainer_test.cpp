@@ -7,64 +7,20 @@
 #include <cmath>
 #include <memory>
 
-#include "base/rng.h"
 #include "base/temporary_folder.h"
-#include "data/corpus.h"
-#include "data/corpus_writer.h"
 #include "observe/console.h"
 #include "observe/journal.h"
+#include "train/sample_run.h"
 
 namespace tandem {
 namespace {
-
-constexpr std::int32_t kWords = 40;
-
-// Pairs of random words; the target is the source backwards.
-Corpus sample_corpus(const fs::path& folder) {
-  CorpusWriter writer(folder, "train", {{0, 1, 2, 3}, kWords, 1});
-  for (std::uint64_t pair = 0; pair < 120; ++pair) {
-    std::vector<std::int32_t> src;
-    for (std::uint64_t i = 0; i < 2 + pair % 7; ++i) {
-      src.push_back(4 + static_cast<std::int32_t>(bounded(random_bits(3, pair, i), kWords - 4)));
-    }
-    const std::vector<std::int32_t> tgt(src.rbegin(), src.rend());
-    writer.add(src, tgt);
-  }
-  writer.finish();
-  return Corpus(folder, "train");
-}
-
-ModelConfig model_config() {
-  ModelConfig config;
-  config.d_model = 16;
-  config.heads = 2;
-  config.ffn = 24;
-  config.encoder_layers = config.decoder_layers = 1;
-  config.dropout = 0.2;
-  return config;
-}
-
-TrainSetting setting_of(std::int64_t steps) {
-  TrainSetting setting;
-  setting.seed = 5;
-  setting.optim.schedule = Schedule::constant;
-  setting.optim.lr = 0.01;
-  setting.optim.warmup_steps = 0;
-  setting.optim.ema = 0.9;
-  setting.stop.steps = steps;
-  setting.checkpoint = {.every = 7, .keep = 2, .best = 2};
-  setting.eval_every = 5;
-  setting.max_tokens_per_micro = 60;
-  setting.settings = Json::object();
-  return setting;
-}
 
 // A run in a folder of its own, up to the end.
 struct Session {
   explicit Session(TrainSetting setting_, at::ScalarType compute = at::kFloat)
       : setting(std::move(setting_)),
         corpus(sample_corpus(folder.path())),
-        model(model_config(), kWords, at::kCPU, compute),
+        model(sample_model(), kSampleWords, at::kCPU, compute),
         adam(model.params(), setting.optim),
         run(folder.path()) {
     model.initialize(setting.seed);
@@ -73,11 +29,7 @@ struct Session {
   }
 
   EndRecord train() {
-    LoaderSetting order;
-    order.seed = setting.seed;
-    order.batch = {BatchUnit::tokens, 150, 64};
-    order.cut.max_tokens_per_micro = setting.max_tokens_per_micro;
-    Loader loader(corpus, order, state.cursor);
+    Loader loader(corpus, sample_order(setting, {0, 1}), state.cursor);
     RunConfig config;
     config.checkpoint = setting.checkpoint;
     CheckpointStore store(run, {config, "vocab"}, model.params());
@@ -95,7 +47,10 @@ struct Session {
     const Sample sample = [](const Transformer&) {
       return std::vector<SampleTranslation>{{"a", "b", "c"}};
     };
-    Trainer trainer(setting, {model, adam, loader, store, observers, evaluate, sample, stop},
+    Comm comm;
+    GradExchange exchange(comm, model.params().gradients(), {}, {});
+    Trainer trainer(setting,
+                    {model, adam, loader, comm, exchange, store, observers, evaluate, sample, stop},
                     state);
     EndRecord end = trainer.run();
     state = trainer.state();
@@ -121,7 +76,7 @@ struct Listener final : Observer {
 };
 
 TEST(Trainer, WatchersDoNotChangeTheWeights) {
-  Session alone(setting_of(50)), watched(setting_of(50));
+  Session alone(sample_setting(50)), watched(sample_setting(50));
   std::vector<StepRecord> heard;
   watched.observers.add("listener", std::make_unique<Listener>(heard));
   watched.observers.add("journal",
@@ -143,7 +98,7 @@ TEST(Trainer, SamplesComeBetweenEvaluations) {
     std::vector<std::int64_t>& steps;
   };
   TrainSetting setting =
-      setting_of(16);  // evaluated every 5 steps, which show samples of their own
+      sample_setting(16);  // evaluated every 5 steps, which show samples of their own
   setting.sample_every = 3;
   Session session(setting);
   std::vector<std::int64_t> steps;
@@ -153,7 +108,7 @@ TEST(Trainer, SamplesComeBetweenEvaluations) {
 }
 
 TEST(Trainer, MicroBatchesAreOneUpdate) {
-  TrainSetting whole = setting_of(10), cut = setting_of(10);
+  TrainSetting whole = sample_setting(10), cut = sample_setting(10);
   whole.max_tokens_per_micro = 100000;
   Session one(whole), many(cut);
   std::vector<StepRecord> of_one, of_many;
@@ -170,7 +125,7 @@ TEST(Trainer, MicroBatchesAreOneUpdate) {
 }
 
 TEST(Trainer, AnOverflowSkipsTheStepAndNeverReachesTheWeights) {
-  TrainSetting setting = setting_of(1);
+  TrainSetting setting = sample_setting(1);
   setting.fp16 = true;
   setting.optim.loss_scale = std::pow(2.0, 30);
   setting.optim.loss_scaling = LossScaling::fixed;
@@ -188,7 +143,7 @@ TEST(Trainer, AnOverflowSkipsTheStepAndNeverReachesTheWeights) {
 }
 
 TEST(Trainer, BackoffFindsAScaleThatWorks) {
-  TrainSetting setting = setting_of(40);
+  TrainSetting setting = sample_setting(40);
   setting.fp16 = true;
   setting.optim.loss_scale = std::pow(2.0, 30);
   Session session(setting, at::kHalf);
@@ -201,7 +156,7 @@ TEST(Trainer, BackoffFindsAScaleThatWorks) {
 }
 
 TEST(Trainer, ALossThatIsNotFiniteEndsTheRunInOneSentence) {
-  Session session(setting_of(5));
+  Session session(sample_setting(5));
   {
     const at::NoGradGuard no_gradient;
     session.model.params().values()[3] = std::nanf("");
@@ -211,7 +166,7 @@ TEST(Trainer, ALossThatIsNotFiniteEndsTheRunInOneSentence) {
 }
 
 TEST(Trainer, TheFlagEndsItWithACheckpoint) {
-  Session session(setting_of(50));
+  Session session(sample_setting(50));
   session.state.step = 0;
   struct Stopper final : Observer {
     explicit Stopper(std::atomic<bool>& flag_) : flag(flag_) {}
@@ -224,7 +179,7 @@ TEST(Trainer, TheFlagEndsItWithACheckpoint) {
 }
 
 TEST(Trainer, AFinishedRunDoesNothingMore) {
-  Session session(setting_of(6));
+  Session session(sample_setting(6));
   session.train();
   const Tensor before = session.model.params().values().detach().clone();
   EXPECT_EQ(session.train().step, 6);

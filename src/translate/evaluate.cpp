@@ -26,23 +26,56 @@ std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_le
   return chosen;
 }
 
-LossSum loss_of_pairs(const Transformer& model, const Corpus& corpus,
-                      std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
-                      std::size_t threads) {
+std::vector<LossSum> loss_of_batches(const Transformer& model, const Corpus& corpus,
+                                     std::span<const std::uint32_t> pairs,
+                                     std::int64_t batch_tokens, std::size_t threads,
+                                     RankSlot slot) {
   const auto batches = split_by_tokens(measure_sentences(corpus.lengths(), pairs), batch_tokens);
   std::vector<LossSum> sums(batches.size());
-  LossSum total;
+  const std::size_t own = (batches.size() + slot.world - 1 - slot.rank) / slot.world;
   for_each_batch(
-      batches.size(), threads, model.params().device(),
-      [&](std::size_t i) {
+      own, threads, model.params().device(),
+      [&](std::size_t turn) {
+        const std::size_t i = slot.rank + turn * slot.world;
         const LossTerms loss = model.loss(pack(corpus, batches[i]), {});
         sums[i] = {loss.nll.item<double>(), loss.tokens};
       },
-      [&](std::size_t i) {
-        total.nll += sums[i].nll;
-        total.tokens += sums[i].tokens;
-      });
+      [](std::size_t) {});
+  return sums;
+}
+
+LossSum sum_of(std::span<const LossSum> batches) {
+  LossSum total;
+  for (const LossSum& batch : batches) {
+    total.nll += batch.nll;
+    total.tokens += batch.tokens;
+  }
   return total;
+}
+
+LossSum loss_of_pairs(const Transformer& model, const Corpus& corpus,
+                      std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
+                      std::size_t threads) {
+  return sum_of(loss_of_batches(model, corpus, pairs, batch_tokens, threads, {0, 1}));
+}
+
+EvalScores score_translations(std::vector<std::string> hypotheses,
+                              const std::vector<std::string>& references, std::size_t threads,
+                              bool lowercase) {
+  check(hypotheses.size() == references.size(), "one reference a hypothesis");
+  EvalScores scores;
+  scores.hypotheses = std::move(hypotheses);
+
+  ScoreOptions wanted;
+  wanted.bleu = BleuOptions{BleuTokenizer::v13a, lowercase, false};
+  wanted.chrf = ChrfOptions{lowercase};
+  wanted.threads = threads;
+  const CorpusStats stats = count_corpus(scores.hypotheses, {&references, 1}, wanted);
+  scores.bleu = bleu_score(stats.bleu, false);
+  scores.chrf = chrf_score(stats.chrf);
+  scores.bleu_signature = bleu_signature(*wanted.bleu, 1);
+  scores.chrf_signature = chrf_signature(*wanted.chrf, 1);
+  return scores;
 }
 
 EvalScores evaluate_translations(const Transformer& model, const Vocab& vocab,
@@ -50,19 +83,8 @@ EvalScores evaluate_translations(const Transformer& model, const Vocab& vocab,
                                  const std::vector<std::string>& references,
                                  const TranslateSettings& settings, bool lowercase) {
   check(sources.size() == references.size(), "one reference a source");
-  EvalScores scores;
-  scores.hypotheses = best_texts(translate_lines(model, vocab, sources, settings));
-
-  ScoreOptions wanted;
-  wanted.bleu = BleuOptions{BleuTokenizer::v13a, lowercase, false};
-  wanted.chrf = ChrfOptions{lowercase};
-  wanted.threads = settings.threads;
-  const CorpusStats stats = count_corpus(scores.hypotheses, {&references, 1}, wanted);
-  scores.bleu = bleu_score(stats.bleu, false);
-  scores.chrf = chrf_score(stats.chrf);
-  scores.bleu_signature = bleu_signature(*wanted.bleu, 1);
-  scores.chrf_signature = chrf_signature(*wanted.chrf, 1);
-  return scores;
+  return score_translations(best_texts(translate_lines(model, vocab, sources, settings)),
+                            references, settings.threads, lowercase);
 }
 
 std::vector<std::size_t> sample_lines(std::size_t lines, std::size_t samples) {

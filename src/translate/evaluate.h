@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/batch.h"
 #include "data/pair_lengths.h"
 #include "translate/corpus_score.h"
 #include "translate/translate_lines.h"
@@ -31,6 +32,13 @@ struct LossSum {
 std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_length,
                                         std::size_t most);
 
+// Of every batch that the pairs are cut into, so that workers can each compute a part: only batches
+// whose number leaves the worker's rank when divided by the number of workers; the rest is zero.
+std::vector<LossSum> loss_of_batches(const Transformer& model, const Corpus& corpus,
+                                     std::span<const std::uint32_t> pairs,
+                                     std::int64_t batch_tokens, std::size_t threads, RankSlot slot);
+LossSum sum_of(std::span<const LossSum> batches);
+
 // Deterministic for a given batch_tokens: independent of the number of threads.
 LossSum loss_of_pairs(const Transformer& model, const Corpus& corpus,
                       std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
@@ -45,6 +53,11 @@ struct EvalScores {
   std::string bleu_signature, chrf_signature;
   std::vector<std::string> hypotheses;  // detokenised, one a source
 };
+
+// references: as many as hypotheses. lowercase: ignore case in both metrics.
+EvalScores score_translations(std::vector<std::string> hypotheses,
+                              const std::vector<std::string>& references, std::size_t threads,
+                              bool lowercase = false);
 
 // references: as many as sources. lowercase: ignore case in both metrics.
 EvalScores evaluate_translations(const Transformer& model, const Vocab& vocab,

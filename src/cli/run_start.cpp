@@ -1,0 +1,114 @@
+#include "cli/run_start.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "cli/run_setup.h"
+#include "cluster/comm_text.h"
+#include "cluster/replicas.h"
+#include "model/layout.h"
+#include "train/checkpoint_folder.h"
+#include "train/memory_guard.h"
+#include "train/run_summary.h"
+
+namespace tandem {
+namespace {
+
+RunStart start_anew(const RunConfig& config, Learner& learner) {
+  RunStart start;
+  learner.model.initialize(static_cast<std::uint64_t>(config.seed));
+  learner.adam.start_average();
+  const bool scaled = config.precision == Precision::fp16;
+  start.state.loss_scale.scale = scaled ? config.optim.loss_scale : 1;
+  return start;
+}
+
+RunStart start_at(const ResumePoint& point, const Json& settings, Learner& learner) {
+  RunStart start;
+  const std::string name = point.checkpoint->string();
+  const Json stored = read_checkpoint_state(*point.checkpoint);
+  const auto changes = check_settings(stored.at("settings"), settings, name);
+  start.state = state_from_json(stored);
+  start.resumed_from = start.state.step;
+  start.notes = point.damaged;
+  start.notes.push_back(format("resumed from {}", name));
+  for (const SettingChange& change : changes) {
+    if (change.key == "run") continue;
+    start.notes.push_back(
+        format("{} was {} and is {} from here on", change.key, change.was, change.is));
+  }
+  read_checkpoint_tensors(*point.checkpoint, learner.model.params(),
+                          {learner.model.params().values(), learner.adam.first_moment(),
+                           learner.adam.second_moment(), learner.adam.averaged()});
+  return start;
+}
+
+bool may_differ(const std::string& key) {
+  constexpr std::array<std::string_view, 4> kOfAHost = {"run", "data.path", "threads", "device"};
+  return std::ranges::find(kOfAHost, key) != kOfAHost.end();
+}
+
+}  // namespace
+
+Learner::Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device)
+    : model(config.model, vocabulary, device, compute_type(config.precision)),
+      adam(model.params(), config.optim) {}
+
+std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t vocabulary,
+                                      at::Device device) {
+  std::unique_ptr<Learner> learner;
+  guard_memory(
+      [&] {
+        const auto count = parameter_count(model_layout(config.model, vocabulary));
+        return format(
+            "out of memory: a model of {} parameters needs about {}; make the model "
+            "smaller or use a larger machine",
+            count,
+            size_text(static_cast<double>(memory_estimate_bytes(config, count, vocabulary))));
+      },
+      [&] { learner = std::make_unique<Learner>(config, vocabulary, device); });
+  return learner;
+}
+
+RunStart start_run(const ResumePoint& point, const RunConfig& config, const Json& settings,
+                   Learner& learner, Comm& comm) {
+  RunStart start;
+  if (comm.first()) {
+    start = point.checkpoint ? start_at(point, settings, learner) : start_anew(config, learner);
+  }
+  if (comm.alone()) return start;
+
+  const std::string state = text_of_first(comm, state_json(start.state).dump());
+  start.state = state_from_json(Json::parse(state, "rank 0's state"));
+  const at::NoGradGuard no_gradient;
+  for (const Tensor& tensor : {learner.model.params().values(), learner.adam.first_moment(),
+                               learner.adam.second_moment(), learner.adam.averaged()}) {
+    if (tensor.defined()) comm.broadcast(tensor);
+  }
+  check_replicas(comm, learner.model.params().values(), start.state.step);
+  return start;
+}
+
+void check_same_settings(Comm& comm, const Json& settings) {
+  if (comm.alone()) return;
+  const auto texts = texts_of_all(comm, settings.dump());
+  const Json first = Json::parse(texts.front(), "rank 0's settings");
+  for (std::size_t rank = 1; rank < texts.size(); ++rank) {
+    std::vector<std::string> differences;
+    for (const SettingChange& change :
+         changed_settings(first, Json::parse(texts[rank], "a worker's settings"))) {
+      if (may_differ(change.key)) continue;
+      differences.push_back(format("{} is {} there and {} on {}", change.key, change.is, change.was,
+                                   comm.world().name_of(0)));
+    }
+    if (differences.empty()) continue;
+    throw UserError(
+        format("{} has other settings or another dataset: {}; start all workers with "
+               "the same files",
+               comm.world().name_of(static_cast<int>(rank)), join(differences, ", ")));
+  }
+}
+
+}  // namespace tandem

@@ -1,0 +1,144 @@
+#include "cli/run_team.h"
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "cli/run_setup.h"
+
+namespace tandem {
+namespace {
+
+// A collective may wait long for a worker that saves to a slow disk; the heartbeat notices the
+// dead.
+constexpr std::chrono::minutes kPatience{30};
+
+void say(const std::string& line) {
+  const std::string text = format("tandem: {}\n", line);
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace
+
+Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& stop) {
+  MeetingOptions options = meeting_options(config.cluster, env);
+  if (options.launch.size == 1) {
+    comm_ = std::make_unique<Comm>();
+    return;
+  }
+  launched_ = describe(options.launch, options.host.name);
+  const bool speaks = options.launch.rank == 0;
+  if (speaks) options.say = say;
+  options.on_event = [this](const std::string& event) {
+    const std::lock_guard lock(mutex_);
+    events_.push_back(event);
+  };
+  options.stop = &stop;
+  options.on_lost = [this](const std::string& cause) { lost(cause); };
+  meeting_ = meet(options);
+  if (speaks && world().hosts() > 1) say(meeting_->reason());
+
+  CommSetting setting;
+  setting.address = meeting_->world().self().address;
+  setting.timeout = kPatience;
+  setting.device = device_of(config.device, meeting_->world().self().local_rank);
+  setting.explain = [this](const std::string& reason) {
+    return meeting_->heartbeat().explain(reason);
+  };
+  work([&] { comm_ = std::make_unique<Comm>(meeting_->store(), meeting_->world(), setting); });
+}
+
+Team::~Team() = default;
+
+int Team::workers_of_host() const {
+  return static_cast<int>(world().ranks_of_host(world().self().host_index).size());
+}
+
+std::string Team::summary() const {
+  if (!meeting_) return {};
+  return format("workers     {} on {} host{}; {}", world().size(), world().hosts(),
+                world().hosts() == 1 ? "" : "s", launched_);
+}
+
+Json Team::facts() const {
+  Json workers = Json::array();
+  for (const Worker& worker : world().workers) {
+    workers.push(Json::object().set("host", worker.host).set("pid", worker.pid));
+  }
+  return Json::object()
+      .set("workers", world().size())
+      .set("hosts", world().hosts())
+      .set("launched", launched_)
+      .set("by_rank", std::move(workers));
+}
+
+std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ClusterConfig& config) {
+  ExchangeSetting setting;
+  setting.wire = config.wire;
+  if (meeting_ && workers_of_host() > 1 && params.device().is_cpu()) {
+    const auto size = static_cast<std::size_t>(params.gradients().numel());
+    memory_ = HostMemory::share(meeting_->store(), world(), size, kPatience);
+    if (memory_) {
+      params.move_gradients(
+          at::from_blob(memory_->floats(memory_->place()).data(), {params.gradients().numel()}));
+    }
+    setting.memory = memory_.get();
+  }
+  std::vector<GradSlot> slots;
+  for (std::size_t i = 0; i < params.slots().size(); ++i) {
+    slots.push_back({params.parameter(i), params.slots()[i].offset, params.slots()[i].count});
+  }
+  return std::make_unique<GradExchange>(*comm_, params.gradients(), std::move(slots), setting);
+}
+
+void Team::at(std::int64_t step, const char* phase) {
+  if (meeting_) meeting_->heartbeat().at(step, phase);
+}
+
+void Team::worked(double seconds) {
+  if (meeting_) meeting_->heartbeat().worked(seconds);
+}
+
+std::vector<std::string> Team::take_events() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(events_, {});
+}
+
+void Team::leave() {
+  if (!meeting_) return;
+  comm_->barrier();
+  meeting_->heartbeat().finish();
+}
+
+// What all workers notice alike is rank 0's to say; the others wait a moment for its word.
+void Team::failed(const std::string& what) {
+  if (!meeting_) return;
+  ending_ = true;
+  Heartbeat& heartbeat = meeting_->heartbeat();
+  const World& all = meeting_->world();
+  if (all.rank == 0) {
+    heartbeat.fail(what);
+  } else if (heartbeat.explain("").empty()) {
+    heartbeat.fail(format("{}: {}", all.name_of(all.rank), what));
+  }
+  // Taking its connections down in order could wait for the worker that is gone.
+  static_cast<void>(comm_.release());
+}
+
+// On the heartbeat's thread. A collective that waits for the lost worker fails by itself, and the
+// run ends in order; a worker that is stuck or computes for long is ended here.
+void Team::lost(const std::string& cause) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(800);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (ending_) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  end_process(cause);
+}
+
+}  // namespace tandem

@@ -1,0 +1,73 @@
+// run_team: the workers of a run as this process sees them: who they are, the line to them, and
+// what becomes of all when one fails. A process that no launcher started is a team of one and
+// touches no network.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "cluster/comm.h"
+#include "cluster/env_map.h"
+#include "cluster/grad_exchange.h"
+#include "cluster/host_memory.h"
+#include "cluster/rendezvous.h"
+#include "config/run_config.h"
+#include "model/flat_params.h"
+
+namespace tandem {
+
+class Team {
+ public:
+  // Meets all others. stop: set by a signal, which ends the waiting.
+  Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& stop);
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  Comm& comm() { return *comm_; }
+  const World& world() const { return comm_->world(); }
+  int workers_of_host() const;
+  std::string summary() const;  // a line for people; empty: one worker
+  Json facts() const;           // for the journal
+
+  // Gradients move to memory that the host's workers share, where that is possible. The parameters
+  // do not outlive the team.
+  std::unique_ptr<GradExchange> exchange(FlatParams& params, const ClusterConfig& config);
+
+  // What this worker does, for those who watch over it.
+  void at(std::int64_t step, const char* phase);
+  void worked(double seconds);
+  // What the watch has noticed since the last call, such as a worker slower than the others.
+  std::vector<std::string> take_events();
+
+  // Does the work. When it throws, the others hear why before the exception goes on.
+  template <class Work>
+  void work(Work&& run) {
+    try {
+      std::forward<Work>(run)();
+    } catch (const std::exception& error) {
+      failed(error.what());
+      throw;
+    }
+  }
+  void leave();  // when all is done; rank 0 leaves last
+
+ private:
+  void failed(const std::string& what);
+  void lost(const std::string& cause);
+
+  std::string launched_;
+  std::atomic<bool> ending_ = false;  // the main thread says what happened
+  std::mutex mutex_;
+  std::vector<std::string> events_;
+  std::unique_ptr<Meeting> meeting_;  // none: alone
+  std::unique_ptr<Comm> comm_;
+  std::unique_ptr<HostMemory> memory_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,202 @@
+// Several workers, as threads, train what one trains.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "cluster/rank_threads.h"
+#include "train/sample_run.h"
+
+namespace tandem {
+namespace {
+
+struct Told {
+  std::vector<StepRecord> steps;
+  EndRecord end;
+  Tensor values, moments;
+};
+
+struct Listener final : Observer {
+  explicit Listener(std::vector<StepRecord>& heard_) : heard(heard_) {}
+  void on_step(const StepRecord& record) override { heard.push_back(record); }
+  std::vector<StepRecord>& heard;
+};
+
+struct Plan {
+  TrainSetting setting = sample_setting(12);
+  at::ScalarType compute = at::kFloat;
+  Wire wire = Wire::fp32;
+  bool shared = true;
+  int stopped_rank = -1;  // gets a signal at its third step
+  std::int64_t batch_tokens = 150;
+  std::int64_t spoil_step = -1;  // the last rank's weights change there
+};
+
+// One worker's run, with everything of its own but the corpus.
+Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpus,
+               const fs::path& folder) {
+  Told told;
+  TrainSetting setting = plan.setting;
+  Transformer model(sample_model(), kSampleWords, at::kCPU, plan.compute);
+  Adam adam(model.params(), setting.optim);
+  model.initialize(setting.seed);
+  adam.start_average();
+  std::unique_ptr<HostMemory> memory;
+  FlatParams& params = model.params();
+  if (meeting != nullptr && plan.shared) {
+    memory = HostMemory::share(*meeting, comm.world(),
+                               static_cast<std::size_t>(params.gradients().numel()),
+                               std::chrono::seconds(30));
+    params.move_gradients(
+        at::from_blob(memory->floats(memory->place()).data(), {params.gradients().numel()}));
+  }
+  std::vector<GradSlot> slots;
+  for (std::size_t i = 0; i < params.slots().size(); ++i) {
+    slots.push_back({params.parameter(i), params.slots()[i].offset, params.slots()[i].count});
+  }
+  GradExchange exchange(comm, params.gradients(), slots, {plan.wire, 4096, memory.get()});
+  LoaderSetting order = sample_order(
+      setting, {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())});
+  order.batch.amount = plan.batch_tokens;
+  order.batch.max_length = std::min(order.batch.max_length, plan.batch_tokens);
+  Loader loader(corpus, order, {});
+  const RunFolder run(folder / std::to_string(comm.rank()));
+  const RunLock lock(run);
+  RunConfig config;
+  config.checkpoint = setting.checkpoint;
+  CheckpointStore store(run, {config, "vocab"}, params);
+  std::atomic<bool> stop = false;
+  ObserverList observers;
+  observers.add("listener", std::make_unique<Listener>(told.steps));
+  const Evaluate evaluate = [](const Transformer&, std::int64_t step) {
+    EvalResult result;
+    result.val_loss = result.train_loss = 100.0 - static_cast<double>(step);
+    return result;
+  };
+  const auto phase = [&](std::int64_t step, const char*) {
+    if (step == 3 && comm.rank() == plan.stopped_rank) stop = true;
+    if (step == plan.spoil_step && comm.rank() + 1 == comm.size()) {
+      const at::NoGradGuard no_gradient;
+      params.values()[5] += 1e-3;
+    }
+  };
+  TrainState state;
+  state.loss_scale.scale = setting.fp16 ? setting.optim.loss_scale : 1;
+  Trainer trainer(setting,
+                  {model,
+                   adam,
+                   loader,
+                   comm,
+                   exchange,
+                   store,
+                   observers,
+                   evaluate,
+                   [](const Transformer&) { return std::vector<SampleTranslation>{}; },
+                   stop,
+                   {.at = phase}},
+                  state);
+  told.end = trainer.run();
+  told.values = params.values().detach().clone();
+  told.moments = adam.second_moment().clone();
+  comm.barrier();
+  return told;
+}
+
+std::vector<Told> train(const std::vector<int>& hosts, const Plan& plan, const fs::path& folder) {
+  fs::create_directories(folder);
+  const Corpus corpus = sample_corpus(folder);
+  std::vector<Told> told(hosts.size());
+  if (hosts.size() == 1) {
+    Comm comm;
+    told[0] = train_one(comm, nullptr, plan, corpus, folder);
+    return told;
+  }
+  run_ranks(hosts, [&](Comm& comm, Store& store) {
+    told[static_cast<std::size_t>(comm.rank())] = train_one(comm, &store, plan, corpus, folder);
+  });
+  return told;
+}
+
+void expect_same_as_one(const std::vector<int>& hosts, const Plan& plan, double tolerance) {
+  const TemporaryFolder folder;
+  const auto one = train({0}, plan, folder.path() / "one")[0];
+  const auto many = train(hosts, plan, folder.path() / "many");
+  for (const Told& worker : many) {
+    ASSERT_EQ(worker.steps.size(), one.steps.size());
+    for (std::size_t i = 0; i < one.steps.size(); ++i) {
+      EXPECT_NEAR(worker.steps[i].loss, one.steps[i].loss, tolerance * one.steps[i].loss) << i;
+      EXPECT_EQ(worker.steps[i].loss, many[0].steps[i].loss);
+      EXPECT_EQ(worker.steps[i].grad_norm, many[0].steps[i].grad_norm);
+      EXPECT_EQ(worker.steps[i].tokens, one.steps[i].tokens);
+      EXPECT_EQ(worker.steps[i].sentences, one.steps[i].sentences);
+      EXPECT_EQ(worker.steps[i].ranks.value().workers, static_cast<std::int64_t>(hosts.size()));
+    }
+    EXPECT_TRUE(at::equal(worker.values, many[0].values));
+    EXPECT_TRUE(at::equal(worker.moments, many[0].moments));
+  }
+}
+
+TEST(TrainerWorkers, ManyOnOneHostTrainTheSameAsOne) {
+  for (const bool shared : {true, false}) {
+    expect_same_as_one({0, 0}, {.shared = shared}, 1e-5);
+    expect_same_as_one({0, 0, 0}, {.shared = shared}, 1e-5);
+  }
+  expect_same_as_one({0, 0, 0, 0}, {}, 1e-5);
+}
+
+TEST(TrainerWorkers, HostsTrainTheSameWhateverTravels) {
+  expect_same_as_one({0, 1}, {}, 1e-5);
+  expect_same_as_one({0, 0, 1, 1}, {}, 1e-5);
+  expect_same_as_one({0, 0, 1, 1}, {.wire = Wire::bf16}, 0.01);
+  expect_same_as_one({0, 1, 2}, {.wire = Wire::bf16}, 0.01);
+}
+
+TEST(TrainerWorkers, AWorkerWithoutSentencesTakesPart) {
+  expect_same_as_one({0, 0, 0, 0}, {.batch_tokens = 12}, 1e-5);
+}
+
+TEST(TrainerWorkers, ASignalToOneStopsAllAfterTheSameStepAndRankZeroAloneSaves) {
+  const TemporaryFolder folder;
+  const auto told = train({0, 0, 0}, {.stopped_rank = 2}, folder.path());
+  for (const Told& worker : told) {
+    EXPECT_EQ(worker.end.reason, "signal");
+    EXPECT_EQ(worker.end.step, 3);
+  }
+  EXPECT_EQ(checkpoint_problem(RunFolder(folder.path() / "0").checkpoint(3)), "");
+  EXPECT_TRUE(RunFolder(folder.path() / "2").list_checkpoints().empty());
+}
+
+TEST(TrainerWorkers, AReplicaThatDiffersEndsTheRunByName) {
+  const TemporaryFolder folder;
+  Plan plan;
+  plan.setting.check_every = 4;
+  plan.spoil_step = 2;
+  try {
+    train({0, 1, 1}, plan, folder.path());
+    FAIL();
+  } catch (const EnvError& error) {
+    EXPECT_NE(std::string(error.what()).find("after step 4 the weights of host-1 rank 2"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(TrainerWorkers, AllSkipAnOverflowAlike) {
+  Plan plan;
+  plan.compute = at::kHalf;
+  plan.setting.fp16 = true;
+  plan.setting.optim.loss_scale = 1 << 30;
+  const TemporaryFolder folder;
+  const auto told = train({0, 1}, plan, folder.path());
+  EXPECT_TRUE(told[0].steps.front().skipped);
+  for (std::size_t i = 0; i < told[0].steps.size(); ++i) {
+    EXPECT_EQ(told[0].steps[i].skipped, told[1].steps[i].skipped);
+    EXPECT_EQ(told[0].steps[i].loss_scale, told[1].steps[i].loss_scale);
+  }
+  EXPECT_TRUE(at::equal(told[0].values, told[1].values));
+}
+
+}  // namespace
+}  // namespace tandem

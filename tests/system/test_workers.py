@@ -1,0 +1,245 @@
+"""train --workers: several workers on this machine train what one trains, and end together."""
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.2}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5, clip: 1.0, ema: 0.9}
+eval: {every: 5, beam: 1}
+checkpoint: {every: 5}
+stop: {steps: 20}
+log: {every: 5}
+cluster: {check_every: 5}
+"""
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
+
+@pytest.fixture(scope="module")
+def data(tandem, tmp_path_factory):
+    """A dataset of 300 pairs: words and the same words backwards."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = random.Random(4)
+    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
+    for part, count in (("train", 300), ("valid", 20)):
+        lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
+        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
+        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
+    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
+                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
+    assert done.returncode == 0, done.stderr
+    return folder / "data"
+
+
+class Run:
+    def __init__(self, program, tandem, data, folder: Path):
+        self.program, self.tandem, self.data, self.path = program, tandem, data, folder / "run"
+        self.config = folder / "config.yaml"
+        self.config.write_text(CONFIG)
+
+    def command(self, workers, *more):
+        return ["train", self.config, "--workers", workers, f"data.path={self.data}", f"run={self.path}", *more]
+
+    def train(self, workers, *more, code=0):
+        done = self.tandem(*self.command(workers, *more), env=QUIET)
+        assert done.returncode == code, done.stderr
+        return done
+
+    def start(self, workers, *more):
+        return subprocess.Popen([str(part) for part in (self.program, *self.command(workers, *more))], stdin=subprocess.DEVNULL,
+                                env={**os.environ, **QUIET}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def lines(self, kind):
+        """The lines that count: a resumed run supersedes what came after its checkpoint."""
+        path = self.path / "journal.jsonl"
+        text = path.read_text() if path.exists() else ""
+        kept = []
+        for line in map(json.loads, text[:text.rfind("\n") + 1].splitlines()):
+            if line["type"] == "run" and line["resumed_from"] is not None:
+                kept = [old for old in kept if old.get("step", 0) <= line["resumed_from"]]
+            kept.append(line)
+        return [line for line in kept if line["type"] == kind]
+
+    def wait_for_step(self, child, step):
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline and child.poll() is None:
+            if any(line["step"] >= step for line in self.lines("step")):
+                return
+            time.sleep(0.01)
+        child.kill()
+        raise AssertionError(f"step {step} was not reached: {child.communicate()[1]}")
+
+    def losses(self):
+        return {line["step"]: line["loss"] for line in self.lines("step")}
+
+    def pids(self):
+        """Of the workers, by rank."""
+        return [worker["pid"] for worker in self.lines("run")[-1]["cluster"]["by_rank"]]
+
+    def weights(self, step):
+        folder = self.path / f"checkpoints/step-{step:08}"
+        return (folder / "model.safetensors").read_bytes(), (folder / "optimizer.safetensors").read_bytes()
+
+
+@pytest.fixture
+def make_run(program, tandem, data, tmp_path):
+    def make(name="a"):
+        (tmp_path / name).mkdir()
+        return Run(program, tandem, data, tmp_path / name)
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def whole(program, tandem, data, tmp_path_factory):
+    """Uninterrupted runs, by number of workers."""
+    made = {}
+
+    def of(workers):
+        if workers not in made:
+            made[workers] = Run(program, tandem, data, tmp_path_factory.mktemp("whole"))
+            made[workers].train(workers)
+        return made[workers]
+
+    return of
+
+
+def gone(pids, seconds=10):
+    deadline = time.monotonic() + seconds
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_many_workers_train_what_one_trains(whole, workers):
+    one, many = whole(1), whole(workers)
+    assert many.losses() == pytest.approx(one.losses(), rel=1e-5) and len(many.losses()) == 20
+    for key in ("tokens", "sentences", "src_tokens"):
+        assert [s[key] for s in many.lines("step")] == [s[key] for s in one.lines("step")]
+    for ours, theirs in zip(many.lines("eval"), one.lines("eval")):
+        assert ours["val_loss"] == pytest.approx(theirs["val_loss"], rel=1e-5)
+        assert ours["train_loss"] == pytest.approx(theirs["train_loss"], rel=1e-5)
+    assert (many.path / "model/model.safetensors").exists()
+
+
+def test_the_journal_tells_of_all_workers(whole):
+    run = whole(2)
+    facts = run.lines("run")[0]["cluster"]
+    assert facts["workers"] == 2 and facts["hosts"] == 1 and len(facts["by_rank"]) == 2
+    for line in run.lines("step"):
+        ranks = line["ranks"]
+        assert ranks["workers"] == 2 and set(ranks["mean"]) == set(line["seconds"])
+        for phase in line["seconds"]:
+            assert ranks["min"][phase] <= ranks["mean"][phase] <= ranks["max"][phase]
+        assert line["bytes_out"] == line["bytes_in"] == 0  # nothing leaves the host
+    assert "ranks" not in whole(1).lines("step")[0]
+    assert "step 20/20" in (run.path / "logs/rank-0.log").read_text()
+    assert "step 20/20" in (run.path / "logs/rank-1.log").read_text()
+
+
+def test_only_rank_0_prints(make_run):
+    done = make_run().train(2, "stop.steps=5")
+    assert done.stderr.count("step 5/5") == 1 and done.stderr.count("workers     2 on 1 host") == 1
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_the_same_number_of_workers_resumes_to_the_bit(make_run, whole, workers):
+    run = make_run()
+    child = run.start(workers, "stop.steps=1000000")
+    run.wait_for_step(child, 7)
+    child.send_signal(signal.SIGTERM)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 75, stderr
+    if max(run.losses()) < 20:
+        run.train(workers)
+        assert run.losses() == whole(workers).losses()
+        assert run.weights(20) == whole(workers).weights(20)
+
+
+def test_resume_on_other_numbers_of_workers(make_run, whole):
+    run = make_run()
+    run.train(4, "stop.steps=6")
+    run.train(2, "stop.steps=12")
+    run.train(4)
+    assert run.losses() == pytest.approx(whole(1).losses(), rel=1e-4) and len(run.losses()) == 20
+    assert [s["sentences"] for s in run.lines("step")] == [s["sentences"] for s in whole(1).lines("step")]
+
+
+def test_sentences_per_worker_fix_the_number_of_workers(make_run):
+    run = make_run()
+    run.config.write_text(CONFIG.replace("batch: {tokens: 700,", "batch: {sentences_per_worker: 20,"))
+    run.train(2, "stop.steps=3")
+    assert run.lines("step")[0]["sentences"] == 40
+    done = run.train(4, code=2)
+    assert "workers was 2 and is 4" in done.stderr
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_a_killed_worker_ends_the_others_with_its_name(make_run, rank):
+    run = make_run()
+    child = run.start(3, "stop.steps=1000000")
+    run.wait_for_step(child, 6)
+    pids = run.pids()
+    os.kill(pids[rank], signal.SIGKILL)
+    _, stderr = child.communicate(timeout=30)
+    assert child.returncode == 3, stderr
+    assert re.search(rf"rank {rank} \(pid {pids[rank]}\)", stderr), stderr
+    assert len([line for line in stderr.splitlines() if line.startswith("tandem: ") and "rank" in line]) == 1, stderr
+    assert gone(pids)
+    run.train(3, "stop.steps=8")  # and the same command goes on
+
+
+def test_ctrl_c_saves_once_and_ends_with_75(make_run):
+    run = make_run()
+    child = run.start(2, "checkpoint.every=0", "eval.every=0", "stop.steps=1000000")
+    run.wait_for_step(child, 3)
+    pids = run.pids()
+    child.send_signal(signal.SIGINT)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 75, stderr
+    assert stderr.count("everything is saved") == 1
+    steps = max(run.losses())
+    assert sorted(p.name for p in (run.path / "checkpoints").glob("step-*")) == [f"step-{steps:08}"]
+    assert gone(pids)
+
+
+def test_workers_do_not_outlive_their_parent(make_run):
+    run = make_run()
+    child = run.start(2, "stop.steps=1000000")
+    run.wait_for_step(child, 3)
+    pids = run.pids()
+    child.kill()
+    child.communicate()
+    assert gone(pids, 30)
+    run.train(2, "stop.steps=1")  # no lock is left
+
+
+def test_mistakes_are_told_once(make_run, tandem):
+    run = make_run()
+    for more, words in ((["data.path=absent"], "absent"), (["optim.lrr=1"], "optim.lrr"),
+                        (["run=/proc/run"], "/proc/run"), (["--resume", "absent"], "absent")):
+        done = tandem(*run.command(2, *more), env=QUIET)
+        assert done.returncode in (2, 3), done.stderr
+        assert words in done.stderr and done.stderr.count("tandem: ") == 1, done.stderr
+    done = tandem(*run.command(2), env={**QUIET, "RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
+                                       "MASTER_PORT": "29511"})
+    assert done.returncode == 2 and "--workers" in done.stderr
+
+
+def test_a_run_that_diverges_ends_alike_everywhere(make_run):
+    done = make_run().train(2, "optim.schedule=transformer_policy", "optim.lr=1e30", "optim.clip=0", code=2)
+    assert done.stderr.count("diverged at step") == 1, done.stderr
