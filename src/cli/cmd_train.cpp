@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "cli/run_evaluation.h"
+#include "cli/run_preflight.h"
 #include "cli/run_setup.h"
 #include "cli/run_start.h"
 #include "cli/run_team.h"
@@ -131,7 +132,8 @@ EndRecord run_to_end(Trainer& trainer, Observer& observers, bool first,
 std::unique_ptr<Sampler> add_watchers(ObserverList& observers, const RunConfig& config,
                                       const RunFolder& run, const Dataset& data,
                                       const RunFacts& facts, const RunStart& start,
-                                      const Team& team) {
+                                      const Team& team,
+                                      const std::optional<PreflightReport>& links) {
   const bool first = team.world().rank == 0;
   auto console = std::make_unique<Console>(
       ConsoleSetting{config.log.every, config.stop.steps, config.cost.per_host_hour,
@@ -139,6 +141,7 @@ std::unique_ptr<Sampler> add_watchers(ObserverList& observers, const RunConfig& 
       run.log(team.world().rank));
   console->say(summary_text(config, facts));
   if (!team.summary().empty()) console->say(team.summary());
+  if (links) console->say(preflight_text(*links));
   if (first) observers.add("the journal", std::make_unique<Journal>(run.journal(), now));
   observers.add("the console", std::move(console));
   if (!first) return {};
@@ -146,6 +149,7 @@ std::unique_ptr<Sampler> add_watchers(ObserverList& observers, const RunConfig& 
   auto sampler = add_run_watchers(observers, run.root(), now);
   Json record = run_record_facts(config, data, facts);
   if (team.world().size() > 1) record.set("cluster", team.facts());
+  if (links) record.set("preflight", preflight_json(*links));
   observers.on_run({start.resumed_from, std::move(record)});
   const std::int64_t step = start.state.step;
   for (const std::string& note : start.notes) observers.on_event({step, "resume", note});
@@ -168,6 +172,18 @@ TellWatch watch_of(Team& team, Observer& observers) {
 std::int64_t threads_of(const RunConfig& config, const Team& team) {
   const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   return config.threads.value_or(std::max<std::int64_t>(1, cores / team.workers_of_host()));
+}
+
+// Two seconds before the first step of a training that spans hosts: what their links will make of
+// it. May refuse the run (cluster.require).
+std::optional<PreflightReport> check_links(Team& team, const RunConfig& config, const Dataset& data,
+                                           Transformer& model) {
+  if (team.world().hosts() < 2) return {};
+  team.at(0, "preflight");
+  PreflightReport report = run_preflight(
+      {config, team.world(), team.store(), team.interface(), &team.comm(), &data, &model});
+  refuse_if_told(report);
+  return report;
 }
 
 // What one worker of the team does, the only one or one of many.
@@ -193,13 +209,14 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
   Transformer& model = learner->model;
   Adam& adam = learner->adam;
   RunStart start = start_run(point, config, settings, *learner, comm);
+  const auto links = check_links(team, config, data, model);
   const auto exchange = team.exchange(model.params(), config.cluster);
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
   const auto sampler =
       add_watchers(observers, config, run, data,
-                   facts_of(config, data, model, device.str(), comm.size()), start, team);
+                   facts_of(config, data, model, device.str(), comm.size()), start, team, links);
   const ModelFiles files{config, data.vocab->model_bytes()};
   CheckpointStore store(run, files, model.params());
   Loader loader(data.train, loader_setting(config, comm), start.state.cursor);

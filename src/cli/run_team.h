@@ -32,6 +32,9 @@ class Team {
   Comm& comm() { return *comm_; }
   const World& world() const { return comm_->world(); }
   int workers_of_host() const;
+  // Of a team of several.
+  Store& store() { return meeting_->store(); }
+  std::string interface() const;  // that leads to the other hosts; empty: there are none
   std::string summary() const;  // a line for people; empty: one worker
   Json facts() const;           // for the journal
 
