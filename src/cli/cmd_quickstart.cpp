@@ -3,6 +3,7 @@
 #include <quickstart_config.h>
 
 #include <cstdio>
+#include <thread>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -37,10 +38,20 @@ void write_part(const fs::path& folder, const std::string& part,
   atomic_write(folder / (part + ".de"), tgt);
 }
 
+std::string command_text(const std::vector<std::string>& arguments) {
+  std::string text = "tandem";
+  for (const std::string& argument : arguments) text += " " + argument;
+  return text;
+}
+
+// Two of them use two cores better than two threads of one; batches are too small for more.
+std::string workers() {
+  return std::thread::hardware_concurrency() >= 2 ? "2" : "1";
+}
+
 // Shows and runs a command. One that fails has said why: its exit code is ours.
 void run(const std::vector<std::string>& arguments, const fs::path& standard_input = "/dev/null") {
-  std::string text = "\n$ tandem";
-  for (const std::string& argument : arguments) text += " " + argument;
+  std::string text = "\n$ " + command_text(arguments);
   if (standard_input != "/dev/null") text += " < " + standard_input.string();
   say(text + "\n");
   const int code = run_own_program(arguments, standard_input);
@@ -73,11 +84,11 @@ ExitCode quickstart(const Options& options) {
   run({"prepare", "--src", part("train.en"), "--tgt", part("train.de"), "--valid-src",
        part("valid.en"), "--valid-tgt", part("valid.de"), "--out", data, "--vocab-size", "3500",
        "--character-coverage", "1", "--replace"});
-  const std::vector<std::string> train{"train", (out / "config.yaml").string(), "data.path=" + data,
-                                       "run=" + trained};
+  const std::vector<std::string> train{
+      "train",  (out / "config.yaml").string(), "data.path=" + data, "run=" + trained, "--workers",
+      workers()};
   if (options.only_data) {
-    say(format("\nNext:\n  tandem inspect {} --pairs 5\n  tandem {} {} {} {}\n", data, train[0],
-               train[1], train[2], train[3]));
+    say(format("\nNext:\n  tandem inspect {} --pairs 5\n  {}\n", data, command_text(train)));
     return ExitCode::ok;
   }
   run(train);
@@ -91,6 +102,7 @@ ExitCode quickstart(const Options& options) {
   say(format(
       "\nNext:\n"
       "  tandem translate --model {0}           type sentences yourself\n"
+      "  {0}/report.html                        eleven answers about the run; or tandem watch {0}\n"
       "  tandem inspect {1} --pairs 5            look into the dataset\n"
       "  tandem config {2}/config.yaml          every setting of the run\n"
       "  tandem prepare --help                   your own text: two files, one sentence a line\n",
