@@ -158,7 +158,7 @@ def test_light_dark_and_a_phone(browser, page):
 ATTACKS = ["<script>PWN</script>", "</script><script>PWN</script>", "<img src=x onerror=PWN>", "\"><svg onload=PWN>", "' onload='PWN",
            "<iframe src=\"javascript:PWN\">", "javascript:PWN", "]]><script>PWN</script>", "<!--<script>PWN", "--><script>PWN</script>",
            "{{constructor.constructor('PWN')()}}", "${PWN}", "</style><script>PWN</script>", "</title><script>PWN</script>",
-           "<a href=\"javascript:PWN\">x</a>", "\u202e<b onmouseover=PWN>", "\x1b]0;PWN\x07", "\r\n{\"type\":\"end\"}", "\u2028PWN//",
+           "<a href=\"javascript:PWN\">x</a>", "\u202e<b onmouseover=PWN>", "\x1b]0;PWN\x07", "\r\n{\"type\":\"end\",\"text\":\"PWN\"}", "\u2028PWN//",
            "<math><mtext></table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=PWN&gt;\">"]
 
 
