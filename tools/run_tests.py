@@ -5,6 +5,8 @@
 
 Each GoogleTest program and each pytest file is a process of its own that writes a JUnit report. No test may be lost:
 a program that crashes, runs out of time, or leaves no readable report counts as one failed test named after it.
+A pytest file that fails is run once more when nothing else is running: its tests start processes and wait for them, and a
+machine that sleeps at the wrong moment is no defect. What failed the first time is printed all the same.
 Ends with "N passed, N failed" (", N skipped" when some were) alone on a line; exit 1 when anything failed.
 """
 
@@ -125,6 +127,10 @@ def main() -> int:
             jobs.append((command, str(path), report))
         with ThreadPoolExecutor(options.jobs) as pool:
             outcomes = list(pool.map(lambda job: run(*job), jobs))
+        for number in [n for n in range(len(options.pytest)) if outcomes[n].failed]:
+            for name, why in outcomes[number].failed:
+                print(f"\n--- failed at the first attempt: {name}\n{why}\n", flush=True)
+            outcomes[number] = run(*jobs[number])
 
     for name, why in [skip for o in outcomes for skip in o.skipped]:
         print(f"skipped: {name}: {why}")

@@ -74,6 +74,20 @@ def test_a_bad_exit_after_good_tests_is_a_failure(summed):
     assert "LeakSanitizer" in done.stdout
 
 
+def test_a_pytest_file_has_a_second_attempt_and_only_one(summed, tmp_path):
+    file = tmp_path / "test_at_last.py"
+    file.write_text("from pathlib import Path\n"
+                    "def test_it():\n"
+                    "    count = Path(__file__).with_suffix('.count')\n"
+                    "    count.write_text(count.read_text() + 'x' if count.exists() else 'x')\n"
+                    "    assert count.read_text() == LAST\n".replace("LAST", "'xx'"))
+    done = summed(pytest_files=[file])
+    assert (last_line(done), done.returncode) == ("1 passed, 0 failed", 0)
+    assert "failed at the first attempt" in done.stdout and "test_it" in done.stdout
+    done = summed(pytest_files=[file])  # the third and fourth time
+    assert (last_line(done), done.returncode) == ("0 passed, 1 failed", 1)
+
+
 def test_nothing_to_run_is_a_failure(summed):
     assert (last_line(done := summed()), done.returncode) == ("0 passed, 0 failed", 1)
 
