@@ -41,7 +41,7 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   options.stop = &stop;
   options.on_lost = [this](const std::string& cause) { lost(cause); };
   meeting_ = meet(options);
-  if (speaks && world().hosts() > 1) say(meeting_->reason());
+  if (speaks && meeting_->world().hosts() > 1) say(meeting_->reason());
 
   CommSetting setting;
   setting.address = meeting_->world().self().address;
