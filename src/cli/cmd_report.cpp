@@ -3,9 +3,7 @@
 
 #include "base/format.h"
 #include "cli/verbs.h"
-#include "report/compare.h"
 #include "report/report_files.h"
-#include "report/report_json.h"
 
 namespace tandem {
 namespace {
@@ -16,15 +14,7 @@ struct Options {
   bool json = false;
 };
 
-void print_json(const std::vector<fs::path>& runs) {
-  std::vector<RunReport> reports;
-  for (const fs::path& run : runs) reports.push_back(report_of(run));
-  const Json json = reports.size() == 1 ? report_json(reports.front()) : comparison_json(reports);
-  std::puts(json.dump(2).c_str());
-}
-
-void print_answers(const fs::path& run, const fs::path& page) {
-  const RunReport report = report_of(run);
+void print_answers(const RunReport& report, const fs::path& page) {
   std::string text = headline(report) + "\n";
   for (std::size_t i = 0; i < report.answers.size(); ++i) {
     text += format("{:>2}. {} {}\n", i + 1, report.answers[i].question, report.answers[i].text);
@@ -43,13 +33,13 @@ void add_report(CommandLine& line) {
               "the page to write, its answers beside it as .json; default: report.html in the run");
   verb.flag("--json", o->json, "print the answers as JSON; files are written only with --out");
   verb.run([o] {
-    const std::vector<fs::path> runs(o->runs.begin(), o->runs.end());
+    const auto reports = reports_of({o->runs.begin(), o->runs.end()});
     if (!o->out.empty() || !o->json) {
-      const ReportFiles files = write_report(runs, o->out);
-      if (!o->json && runs.size() == 1) print_answers(runs.front(), files.html);
-      if (!o->json && runs.size() > 1) std::puts(files.html.c_str());
+      const ReportFiles files = write_report(reports, o->out);
+      if (!o->json && reports.size() == 1) print_answers(reports.front(), files.html);
+      if (!o->json && reports.size() > 1) std::puts(files.html.c_str());
     }
-    if (o->json) print_json(runs);
+    if (o->json) std::puts(answers_json(reports).dump(2).c_str());
     return ExitCode::ok;
   });
 }

@@ -1,29 +1,34 @@
 #include "report/report_files.h"
 
 #include "base/error.h"
-#include "report/answers.h"
 #include "report/compare.h"
 #include "report/page/page.h"
 #include "report/report_json.h"
 
 namespace tandem {
 
-ReportFiles write_report(const std::vector<fs::path>& runs, const fs::path& out) {
-  check(!runs.empty(), "a report is about at least one run");
+std::vector<RunReport> reports_of(const std::vector<fs::path>& runs) {
   std::vector<RunReport> reports;
   for (const fs::path& run : runs) reports.push_back(report_of(run));
-  const bool one = reports.size() == 1;
+  return reports;
+}
+
+Json answers_json(const std::vector<RunReport>& reports) {
+  return reports.size() == 1 ? report_json(reports.front()) : comparison_json(reports);
+}
+
+ReportFiles write_report(const std::vector<RunReport>& reports, const fs::path& out) {
+  check(!reports.empty(), "a report is about at least one run");
   ReportFiles files;
   files.html = out;
   if (out.empty()) {
-    const fs::path folder =
-        fs::is_directory(runs.front()) ? runs.front() : runs.front().parent_path();
-    files.html = folder / (one ? "report.html" : "compare.html");
+    const fs::path& run = reports.front().path;
+    const fs::path folder = fs::is_directory(run) ? run : run.parent_path();
+    files.html = folder / (reports.size() == 1 ? "report.html" : "compare.html");
   }
   files.json = fs::path(files.html).replace_extension(".json");
-  const Json json = one ? report_json(reports.front()) : comparison_json(reports);
   atomic_write(files.html, report_page(reports));
-  atomic_write(files.json, json.dump(2) + "\n");
+  atomic_write(files.json, answers_json(reports).dump(2) + "\n");
   return files;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "report/answers.h"
 
 namespace tandem {
 
@@ -12,8 +13,13 @@ struct ReportFiles {
   fs::path html, json;
 };
 
-// Of one run, or of several beside each other. out: the page; "" puts it into the first run's
-// directory as report.html (compare.html for several).
-ReportFiles write_report(const std::vector<fs::path>& runs, const fs::path& out = {});
+std::vector<RunReport> reports_of(const std::vector<fs::path>& runs);
+
+// The answers of one run, or several runs beside each other.
+Json answers_json(const std::vector<RunReport>& reports);
+
+// out: the page; "" puts it into the first run's directory as report.html (compare.html for
+// several).
+ReportFiles write_report(const std::vector<RunReport>& reports, const fs::path& out = {});
 
 }  // namespace tandem

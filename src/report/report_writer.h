@@ -11,7 +11,7 @@ namespace tandem {
 class ReportWriter final : public Observer {
  public:
   explicit ReportWriter(fs::path run) : run_(std::move(run)) {}
-  void on_end(const EndRecord&) override { write_report({run_}); }
+  void on_end(const EndRecord&) override { write_report(reports_of({run_})); }
 
  private:
   fs::path run_;

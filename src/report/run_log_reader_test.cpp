@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "observe/journal.h"
+#include "report/run_totals.h"
 
 namespace tandem {
 namespace {
@@ -134,6 +135,8 @@ TEST(RunLogReader, ALongJournalCanBeReadInPart) {
   EXPECT_LT(log.steps.size(), 5000u);
   EXPECT_EQ(log.evals.size(), 1u);
   EXPECT_EQ(log.steps.back().step, 12000);
+  EXPECT_EQ(totals_of(log).tokens, 12000 * 100);  // sums count what was passed over
+  EXPECT_NEAR(totals_of(log).in_steps, 4000, 1);
 }
 
 }  // namespace

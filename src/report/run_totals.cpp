@@ -35,20 +35,27 @@ std::size_t first_usual_step(const RunLog& log) {
   return std::min<std::size_t>(log.steps.size() / 10, 20);
 }
 
+// How many steps a line stands for: of a journal read in part, those passed over before it too.
+double steps_behind(const RunLog& log, std::size_t i) {
+  if (log.stride == 1) return 1;
+  const std::int64_t before = i == 0 ? 0 : log.steps[i - 1].step;
+  return static_cast<double>(std::max<std::int64_t>(1, log.steps[i].step - before));
+}
+
 void add_steps(const RunLog& log, RunTotals& t) {
   const std::size_t from = first_usual_step(log);
-  const double stride = static_cast<double>(log.stride);
   double usual = 0, tokens = 0;
   for (std::size_t i = 0; i < log.steps.size(); ++i) {
     const StepPoint& p = log.steps[i];
-    t.tokens += p.tokens * stride;
-    t.in_steps += p.seconds.total * stride;
-    t.bytes_out += p.bytes_out * stride;
-    t.bytes_in += p.bytes_in * stride;
+    const double steps = steps_behind(log, i);
+    t.tokens += p.tokens * steps;
+    t.in_steps += p.seconds.total * steps;
+    t.bytes_out += p.bytes_out * steps;
+    t.bytes_in += p.bytes_in * steps;
     if (i < from) continue;
-    usual += 1;
-    tokens += p.tokens;
-    for (const auto phase : kPhases) t.mean_step.*phase += p.seconds.*phase;
+    usual += steps;
+    tokens += p.tokens * steps;
+    for (const auto phase : kPhases) t.mean_step.*phase += p.seconds.*phase * steps;
   }
   if (usual == 0) return;
   for (const auto phase : kPhases) t.mean_step.*phase /= usual;
