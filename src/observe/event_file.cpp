@@ -70,7 +70,7 @@ std::string file_name_part(std::string_view text) {
 
 }  // namespace
 
-std::string framed(std::string_view record) {
+std::string event_frame(std::string_view record) {
   std::string out;
   append_little_endian(out, static_cast<std::uint64_t>(record.size()));
   append_little_endian(out, masked(crc32c(out)));
@@ -118,7 +118,7 @@ void EventFile::restart_from(std::int64_t step, double wall_time) {
 
 // A record that the disk took in part is taken back: what follows stays readable.
 void EventFile::write(std::string_view event) {
-  const std::string record = framed(event);
+  const std::string record = event_frame(event);
   const off_t before = ::lseek(fd_.get(), 0, SEEK_END);
   ssize_t done = -1;
   do {

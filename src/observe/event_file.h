@@ -38,7 +38,7 @@ class EventFile {
 };
 
 // The pure parts.
-std::string framed(std::string_view record);  // length, its checksum, record, its checksum
+std::string event_frame(std::string_view record);  // length, its checksum, record, its checksum
 std::string serialized(const Event& event);   // an Event message
 
 }  // namespace tandem

@@ -11,7 +11,7 @@ namespace {
 TEST(EventFile, ARecordIsFramedAsTensorBoardDoes) {
   // From TensorBoard's own writer: the version record of a file, wall time 0.
   const std::string record = ProtobufMessage().float64(1, 0).bytes(3, "brain.Event:2").text();
-  const std::string frame = framed(record);
+  const std::string frame = event_frame(record);
   ASSERT_EQ(frame.size(), record.size() + 16);
   EXPECT_EQ(frame.substr(0, 8), std::string("\x18\0\0\0\0\0\0\0", 8));
   EXPECT_EQ(frame.substr(12, record.size()), record);
