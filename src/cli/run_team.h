@@ -35,8 +35,8 @@ class Team {
   // Of a team of several.
   Store& store() { return meeting_->store(); }
   std::string interface() const;  // that leads to the other hosts; empty: there are none
-  std::string summary() const;  // a line for people; empty: one worker
-  Json facts() const;           // for the journal
+  std::string summary() const;    // a line for people; empty: one worker
+  Json facts() const;             // for the journal
 
   // Gradients move to memory that the host's workers share, where that is possible. The parameters
   // do not outlive the team.

@@ -39,6 +39,6 @@ class EventFile {
 
 // The pure parts.
 std::string event_frame(std::string_view record);  // length, its checksum, record, its checksum
-std::string serialized(const Event& event);   // an Event message
+std::string serialized(const Event& event);        // an Event message
 
 }  // namespace tandem
