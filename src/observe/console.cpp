@@ -2,15 +2,31 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/format.h"
 #include "base/progress.h"
 #include "observe/sample_text.h"
+#include "observe/seconds_spread.h"
 
 namespace tandem {
 
 using namespace std::chrono_literals;
+
+std::string bound_text(const StepSeconds& spent) {
+  struct Cause {
+    std::string_view word;
+    double seconds;
+  };
+  const std::array causes = {Cause{"network-bound", spent.exchange},
+                             Cause{"waiting for the slowest worker", spent.wait},
+                             Cause{"data-bound", spent.data}};
+  const Cause& worst = *std::ranges::max_element(causes, {}, &Cause::seconds);
+  if (spent.total <= 0 || worst.seconds < 0.1 * spent.total) return {};
+  return format("{} {:.0f} %", worst.word, 100 * worst.seconds / spent.total);
+}
 
 std::string standing_text(const Standing& now, const ConsoleSetting& setting) {
   const StepRecord& step = now.step;
@@ -24,6 +40,7 @@ std::string standing_text(const Standing& now, const ConsoleSetting& setting) {
   text += format("  lr {:.3g}  {:.0f} tokens/s", step.lr, now.tokens_per_second);
   if (step.loss_scale != 1) text += format("  scale {:.0f}", step.loss_scale);
   if (step.skipped) text += "  overflow, step skipped";
+  if (const std::string bound = bound_text(now.spent); !bound.empty()) text += "  " + bound;
   if (setting.last_step && now.seconds_per_step > 0) {
     const auto left = static_cast<double>(*setting.last_step - step.step);
     text += format("  {} left", duration_text(left * now.seconds_per_step));
@@ -74,6 +91,9 @@ void Console::on_step(const StepRecord& record) {
   tokens_late_ = kFade * tokens_late_ + static_cast<double>(record.tokens);
   seconds_late_ = kFade * seconds_late_ + seconds;
   steps_late_ = kFade * steps_late_ + 1;
+  for (double StepSeconds::*phase : kStepPhases) {
+    standing_.spent.*phase = kFade * standing_.spent.*phase + record.seconds.*phase;
+  }
   standing_.step = record;
   standing_.tokens_per_second = tokens_late_ / std::max(seconds_late_, 1e-9);
   standing_.seconds_per_step = seconds_late_ / steps_late_;

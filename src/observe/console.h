@@ -30,8 +30,13 @@ struct Standing {
   double tokens_per_second = 0;  // of late
   double seconds_per_step = 0;   // of late, evaluations and pauses included
   double seconds_of_training = 0;
+  StepSeconds spent;  // of late, by phase
 };
 std::string standing_text(const Standing& standing, const ConsoleSetting& setting);
+
+// What keeps the steps from being faster, when it is not computing: "network-bound 71 %",
+// "waiting for the slowest worker 20 %", "data-bound 30 %"; empty below a tenth of the time.
+std::string bound_text(const StepSeconds& spent);
 
 class Console final : public Observer {
  public:

@@ -34,6 +34,23 @@ TEST(Console, TheLineHasWhatAPersonAsksFor) {
             "tokens/s  scale 1024  overflow, step skipped  5 min left  1.50 EUR");
 }
 
+TEST(Console, OneWordForWhatHoldsTheStepsUp) {
+  StepSeconds spent;
+  EXPECT_EQ(bound_text(spent), "");
+  spent.total = 10;
+  spent.backward = 9.1;
+  spent.exchange = 0.9;
+  EXPECT_EQ(bound_text(spent), "");
+  spent.exchange = 7.1;
+  spent.wait = 1.5;
+  EXPECT_EQ(bound_text(spent), "network-bound 71 %");
+  spent.wait = 7.5;
+  EXPECT_EQ(bound_text(spent), "waiting for the slowest worker 75 %");
+  spent.exchange = spent.wait = 0;
+  spent.data = 2;
+  EXPECT_EQ(bound_text(spent), "data-bound 20 %");
+}
+
 TEST(Console, TheLogHasThePlainLines) {
   const TemporaryFolder folder;
   const fs::path log = folder.path() / "log";
