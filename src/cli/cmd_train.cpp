@@ -230,6 +230,21 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
                     [&] { return export_model(run, trainer.state(), model, adam, files); });
 }
 
+// Settings that are known but not built yet must not be passed over in silence.
+void refuse_what_is_missing(const RunConfig& config) {
+  const ExchangeMode mode = config.cluster.mode;
+  if (mode != ExchangeMode::automatic && mode != ExchangeMode::exact) {
+    throw UserError(format("cluster.mode={} cannot train yet, only be planned; set it to exact",
+                           names_of(mode)[static_cast<std::size_t>(mode)]));
+  }
+  if (config.data.distribute) {
+    throw UserError("data.distribute does not work yet; copy the dataset to every host yourself");
+  }
+  if (config.checkpoint.mirror) {
+    throw UserError("checkpoint.mirror does not work yet; set it to false");
+  }
+}
+
 // The same command once for each worker. What is wrong for all of them is said here, once.
 ExitCode train_with_workers(const Options& options, const RunConfig& config, const EnvMap& env) {
   if (detect_launch(env).by != Launcher::none) {
@@ -253,6 +268,7 @@ ExitCode train(const Options& options) {
   const SettingsArguments from = split_settings(options.settings);
   const RunConfig config = load_config(from.files, from.overrides);
   const EnvMap env = process_environment();
+  if (options.workers > 1 || detect_launch(env).size > 1) refuse_what_is_missing(config);
   if (options.workers > 1) return train_with_workers(options, config, env);
 
   const StopSignals signals;

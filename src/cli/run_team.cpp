@@ -82,12 +82,6 @@ Json Team::facts() const {
 }
 
 std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ClusterConfig& config) {
-  const bool lossless =
-      config.mode == ExchangeMode::automatic || config.mode == ExchangeMode::exact;
-  if (world().hosts() > 1 && !lossless) {
-    throw UserError(format("cluster.mode={} cannot train yet, only be planned; set it to exact",
-                           names_of(config.mode)[static_cast<std::size_t>(config.mode)]));
-  }
   ExchangeSetting setting;
   setting.wire = config.wire;
   if (meeting_ && workers_of_host() > 1 && params.device().is_cpu()) {

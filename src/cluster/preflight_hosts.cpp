@@ -132,7 +132,7 @@ std::vector<std::string> host_differences(const std::vector<HostFacts>& hosts,
                            first.host, listed(std::move(keys))));
     }
     if (h.dataset != first.dataset && !dataset_is_sent) {
-      out.push_back(format("{} has {}, but {} has {}; copy it there or set data.distribute", h.host,
+      out.push_back(format("{} has {}, but {} has {}; copy it there", h.host,
                            dataset_text(h.dataset), first.host, dataset_text(first.dataset)));
     }
   }
