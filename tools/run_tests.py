@@ -115,6 +115,8 @@ def main() -> int:
     parser.add_argument("--pytest", nargs="*", default=[], metavar="FILE", type=Path)
     parser.add_argument("--jobs", type=int, default=2, help="programs at a time (default: 2)")
     options = parser.parse_args()
+    # A job in the background inherits Ctrl-C ignored, and so would the programs to which tests send it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     with tempfile.TemporaryDirectory(prefix="tandem-tests-") as folder:
         jobs = []
