@@ -66,6 +66,12 @@ void add_world(const RunLog& log, RunTotals& t) {
   if (const auto workers = log.number_fact("workers")) {
     t.workers = std::max<std::int64_t>(1, std::llround(*workers));
   }
+  if (const auto workers = log.number_fact("cluster.workers")) {
+    t.workers = std::max<std::int64_t>(1, std::llround(*workers));
+  }
+  if (const auto hosts = log.number_fact("cluster.hosts")) {
+    t.hosts = std::max<std::int64_t>(1, std::llround(*hosts));
+  }
   if (const Json* hosts = log.facts().find("hosts"); hosts != nullptr && hosts->is_array()) {
     t.hosts = std::max<std::int64_t>(1, static_cast<std::int64_t>(hosts->items().size()));
   }
