@@ -50,7 +50,7 @@ def write_journal(path: pathlib.Path, steps: int):
     with open(path, "w") as out:
         put = lambda line: out.write(json.dumps(line, separators=(",", ":")) + "\n")
         put({"type": "run", "time": time, "version": 1, "resumed_from": None, "tandem": "0.1.0", "host": "a", "device": "cpu",
-             "workers": 2, "parameters": 60000000, "checkpoint_bytes": 720000000, "steps_per_epoch": 5000,
+             "cluster": {"workers": 2}, "parameters": 60000000, "checkpoint_bytes": 720000000, "steps_per_epoch": 5000,
              "settings": {"stop": {"steps": steps}, "optim": {"schedule": "transformer_policy", "warmup_steps": 8000}}})
         next_sample = time
         for step in range(1, steps + 1):

@@ -7,6 +7,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -103,6 +104,29 @@ def small_disk(tmp_path):
     yield make
     for disk in disks:
         disk.close()
+
+
+# --- a dataset to train on --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def reversed_words(tandem, tmp_path_factory):
+    """reversed_words(pairs) -> folder: words and the same words backwards as text (train.src ...) and dataset (data)."""
+
+    def make(pairs: int, seed: int = 4, shortest: int = 2, longest: int = 9) -> Path:
+        folder = tmp_path_factory.mktemp("data")
+        rng = random.Random(seed)
+        words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
+        for part, count in (("train", pairs), ("valid", 20)):
+            lines = [rng.choices(words, k=rng.randint(shortest, longest)) for _ in range(count)]
+            (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
+            (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
+        done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
+                      "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
+        assert done.returncode == 0, done.stderr
+        return folder
+
+    return make
 
 
 # --- several hosts ----------------------------------------------------------------------------------------------------

@@ -63,17 +63,11 @@ void add_steps(const RunLog& log, RunTotals& t) {
 }
 
 void add_world(const RunLog& log, RunTotals& t) {
-  if (const auto workers = log.number_fact("workers")) {
-    t.workers = std::max<std::int64_t>(1, std::llround(*workers));
-  }
   if (const auto workers = log.number_fact("cluster.workers")) {
     t.workers = std::max<std::int64_t>(1, std::llround(*workers));
   }
   if (const auto hosts = log.number_fact("cluster.hosts")) {
     t.hosts = std::max<std::int64_t>(1, std::llround(*hosts));
-  }
-  if (const Json* hosts = log.facts().find("hosts"); hosts != nullptr && hosts->is_array()) {
-    t.hosts = std::max<std::int64_t>(1, static_cast<std::int64_t>(hosts->items().size()));
   }
   if (const Json* device = log.facts().find("device"); device != nullptr && device->is_string()) {
     t.device = device->as_string();

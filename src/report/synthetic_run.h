@@ -116,7 +116,9 @@ inline RunLog SyntheticRun::log() const {
   RunLog out;
   double time = 1.7e9;
   Json facts = Json::object();
-  facts.set("device", "cpu").set("workers", workers).set("checkpoint_bytes", 1000000000);
+  facts.set("device", "cpu")
+      .set("cluster", Json::object().set("workers", workers))
+      .set("checkpoint_bytes", 1000000000);
   facts.set("settings", Json::object().set("stop", Json::object().set("steps", steps)));
   if (workers > 1) facts.set("link_bits_per_s", 1e9);
   out.starts.push_back({time, {{}, facts}});

@@ -13,7 +13,7 @@ def journal_lines(steps=400, evals=8, seed=1, workers=1, exchange=0.0, overfit=F
     time = 1.79e9
     rate = 0.9 if slow else 0.08
     lines = [{"type": "run", "time": time, "version": 1, "resumed_from": None, "tandem": "0.1.0", "host": "host-a",
-              "device": "cpu", "workers": workers, "parameters": 1111552, "checkpoint_bytes": 13338624,
+              "device": "cpu", "cluster": {"workers": workers}, "parameters": 1111552, "checkpoint_bytes": 13338624,
               "steps_per_epoch": 87, "data": {"train": {"pairs": 29000, "lines": 29000, "src_bytes": 1801239,
                                                         "tgt_bytes": 2110399, "src_tokens": 413960, "tgt_tokens": 428154}},
               "settings": settings or {"run": "runs/x", "seed": 1, "optim": {"schedule": "inverse_sqrt", "lr": 0.003,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import socket
 import subprocess
 
@@ -20,18 +19,8 @@ QUIET = {"OMP_WAIT_POLICY": "passive"}
 
 
 @pytest.fixture(scope="module")
-def data(tandem, tmp_path_factory):
-    """A dataset of 400 pairs: words and the same words backwards."""
-    folder = tmp_path_factory.mktemp("data")
-    rng = random.Random(5)
-    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
-    for part, count in (("train", 400), ("valid", 20)):
-        lines = [rng.choices(words, k=rng.randint(4, 12)) for _ in range(count)]
-        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
-        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
-    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
-                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
-    assert done.returncode == 0, done.stderr
+def data(reversed_words):
+    folder = reversed_words(400, seed=5, shortest=4, longest=12)
     (folder / "config.yaml").write_text(CONFIG)
     return folder
 

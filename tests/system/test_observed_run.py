@@ -1,7 +1,6 @@
 """What real runs leave for those who watch them: samples, TensorBoard's files, a report with the right verdicts."""
 
 import json
-import random
 
 import pytest
 
@@ -18,19 +17,8 @@ QUIET = {"OMP_WAIT_POLICY": "passive"}
 
 
 @pytest.fixture(scope="module")
-def data(tandem, tmp_path_factory):
-    """200 pairs: words and the same words backwards; the validation pairs have nothing to do with each other."""
-    folder = tmp_path_factory.mktemp("data")
-    rng = random.Random(4)
-    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
-    for part, count in (("train", 200), ("valid", 20)):
-        lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
-        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
-        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
-    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
-                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
-    assert done.returncode == 0, done.stderr
-    return folder / "data"
+def data(reversed_words):
+    return reversed_words(200) / "data"
 
 
 @pytest.fixture

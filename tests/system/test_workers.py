@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import re
 import signal
 import subprocess
@@ -27,19 +26,8 @@ QUIET = {"OMP_WAIT_POLICY": "passive"}
 
 
 @pytest.fixture(scope="module")
-def data(tandem, tmp_path_factory):
-    """A dataset of 300 pairs: words and the same words backwards."""
-    folder = tmp_path_factory.mktemp("data")
-    rng = random.Random(4)
-    words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
-    for part, count in (("train", 300), ("valid", 20)):
-        lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
-        (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
-        (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
-    done = tandem("prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
-                  "--valid-tgt", folder / "valid.tgt", "--out", folder / "data", "--vocab-size", "100")
-    assert done.returncode == 0, done.stderr
-    return folder / "data"
+def data(reversed_words):
+    return reversed_words(300) / "data"
 
 
 class Run:
