@@ -62,4 +62,11 @@ inline LoaderSetting sample_order(const TrainSetting& setting, RankSlot slot) {
   return order;
 }
 
+// Keeps what it was told.
+struct Listener final : Observer {
+  explicit Listener(std::vector<StepRecord>& heard_) : heard(heard_) {}
+  void on_step(const StepRecord& record) override { heard.push_back(record); }
+  std::vector<StepRecord>& heard;
+};
+
 }  // namespace tandem

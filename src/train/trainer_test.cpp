@@ -68,13 +68,6 @@ struct Session {
   std::atomic<bool> stop = false;
 };
 
-// Keeps what it was told.
-struct Listener final : Observer {
-  explicit Listener(std::vector<StepRecord>& heard_) : heard(heard_) {}
-  void on_step(const StepRecord& record) override { heard.push_back(record); }
-  std::vector<StepRecord>& heard;
-};
-
 TEST(Trainer, WatchersDoNotChangeTheWeights) {
   Session alone(sample_setting(50)), watched(sample_setting(50));
   std::vector<StepRecord> heard;

@@ -8,7 +8,7 @@
 namespace tandem {
 namespace {
 
-constexpr float kNever = -std::numeric_limits<float>::infinity();
+constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
 // Values of one block are compared with the worst of the best in one go: nearly all blocks of a
 // large vocabulary have nothing to add, and the compiler makes vector code of that question.
@@ -23,7 +23,7 @@ bool any_above(const float* values, float least) {
 std::vector<Word> top_of_row(std::span<const float> row, std::size_t k) {
   std::vector<Word> best;
   best.reserve(k + 1);
-  float least = kNever;  // what a value must exceed
+  float least = kImpossible;  // what a value must exceed
   const auto take = [&](std::size_t id) {
     if (!(row[id] > least)) return;
     const auto place =
@@ -52,7 +52,7 @@ std::vector<std::vector<Word>> top_on_device(const Tensor& logs, std::int64_t k)
   for (std::int64_t row = 0; row < value.size(0); ++row) {
     auto& words = best[static_cast<std::size_t>(row)];
     for (std::int64_t i = 0; i < value.size(1); ++i) {
-      if (!(value[row][i] > kNever)) continue;
+      if (!(value[row][i] > kImpossible)) continue;
       words.push_back({value[row][i], static_cast<std::int32_t>(id[row][i])});
     }
     std::ranges::sort(words, [](const Word& a, const Word& b) {

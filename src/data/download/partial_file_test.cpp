@@ -7,7 +7,7 @@
 namespace tandem {
 namespace {
 
-const Origin kOrigin{"http://h/f?x=1 2", "\"v 1\"", "Tue, 01 Jan 2019 00:00:00 GMT", 6};
+const Origin kFileOrigin{"http://h/f?x=1 2", "\"v 1\"", "Tue, 01 Jan 2019 00:00:00 GMT", 6};
 
 class PartialFileTest : public testing::Test {
  protected:
@@ -32,12 +32,12 @@ class PartialFileTest : public testing::Test {
 TEST_F(PartialFileTest, ALaterProcessFindsBytesAndOrigin) {
   {
     PartialFile part(target_);
-    part.restart(kOrigin);
+    part.restart(kFileOrigin);
     add(part, "abc");
   }
   PartialFile part(target_);
   EXPECT_EQ(part.size(), 3u);
-  EXPECT_EQ(part.origin(), kOrigin);
+  EXPECT_EQ(part.origin(), kFileOrigin);
   add(part, "def");
   part.sync();
   EXPECT_FALSE(fs::exists(target_));
@@ -48,7 +48,7 @@ TEST_F(PartialFileTest, ALaterProcessFindsBytesAndOrigin) {
 
 TEST_F(PartialFileTest, RestartDropsTheBytesOfTheOldVersion) {
   PartialFile part(target_);
-  part.restart(kOrigin);
+  part.restart(kFileOrigin);
   add(part, "old bytes");
   part.restart({"http://h/f", "\"v2\"", "", std::nullopt});
   EXPECT_EQ(part.size(), 0u);
@@ -75,12 +75,12 @@ TEST_F(PartialFileTest, ADamagedStateIsAnUnknownOrigin) {
 TEST_F(PartialFileTest, NothingIsLeftOfAnEmptyOrDiscardedDownload) {
   {
     PartialFile part(target_);
-    part.restart(kOrigin);
+    part.restart(kFileOrigin);
   }
   EXPECT_EQ(files(), 0u);
   {
     PartialFile part(target_);
-    part.restart(kOrigin);
+    part.restart(kFileOrigin);
     add(part, "abc");
     part.discard();
   }
@@ -91,7 +91,7 @@ TEST_F(PartialFileTest, ALinkUnderThePartsNameIsNotFollowed) {
   const fs::path elsewhere = folder_ / "elsewhere";
   fs::create_symlink(elsewhere, target_.string() + ".part");
   PartialFile part(target_);
-  EXPECT_THROW(part.restart(kOrigin), EnvError);
+  EXPECT_THROW(part.restart(kFileOrigin), EnvError);
   EXPECT_FALSE(fs::exists(elsewhere));
 }
 
