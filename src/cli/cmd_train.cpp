@@ -211,6 +211,7 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
   RunStart start = start_run(point, config, settings, *learner, comm);
   const auto links = check_links(team, config, data, model);
   const auto exchange = team.exchange(model.params(), config.cluster);
+  if (start.state.step > 0) exchange->restore_kept(start.kept);
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
@@ -232,10 +233,9 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
 
 // Settings that are known but not built yet must not be passed over in silence.
 void refuse_what_is_missing(const RunConfig& config) {
-  const ExchangeMode mode = config.cluster.mode;
-  if (mode != ExchangeMode::automatic && mode != ExchangeMode::exact) {
-    throw UserError(format("cluster.mode={} cannot train yet, only be planned; set it to exact",
-                           names_of(mode)[static_cast<std::size_t>(mode)]));
+  if (config.cluster.mode == ExchangeMode::local) {
+    throw UserError(
+        "cluster.mode=local cannot train yet, only be planned; set it to int4 or exact");
   }
   if (config.data.distribute) {
     throw UserError("data.distribute does not work yet; copy the dataset to every host yourself");

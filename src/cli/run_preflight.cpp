@@ -92,10 +92,8 @@ PreflightReport run_preflight(const PreflightParts& parts) {
     const double tokens = setting.facts.tokens / parts.world.size();
     return try_compute(*parts.model, parts.data->train, parts.config, tokens, kComputeSeconds);
   };
-  const bool has_mode = setting.schemes.front() == Scheme::exact_bf16 ||
-                        setting.schemes.front() == Scheme::exact_fp32;
-  if (parts.comm != nullptr && has_mode) {
-    work.exchange = exchange_trial(*parts.comm, parts.config.cluster.wire);
+  if (parts.comm != nullptr && parts.config.cluster.mode != ExchangeMode::local) {
+    work.exchange = exchange_trial(*parts.comm, link_format(parts.config.cluster));
   }
   return preflight(parts.world, parts.store, own_facts(parts), setting, work);
 }

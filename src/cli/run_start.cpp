@@ -40,8 +40,12 @@ RunStart start_at(const ResumePoint& point, const Json& settings, Learner& learn
         format("{} was {} and is {} from here on", change.key, change.was, change.is));
   }
   read_checkpoint_tensors(*point.checkpoint, learner.model.params(),
-                          {learner.model.params().values(), learner.adam.first_moment(),
-                           learner.adam.second_moment(), learner.adam.averaged()});
+                          {learner.model.params().values(),
+                           learner.adam.first_moment(),
+                           learner.adam.second_moment(),
+                           learner.adam.averaged(),
+                           {}});
+  start.kept = read_checkpoint_kept(*point.checkpoint, learner.model.params());
   return start;
 }
 

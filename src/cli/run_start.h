@@ -32,6 +32,7 @@ struct RunStart {
   TrainState state;
   std::optional<std::int64_t> resumed_from;
   std::vector<std::string> notes;  // what a person should know about the resume
+  std::vector<Tensor> kept;        // on rank 0: for GradExchange::restore_kept
 };
 
 // Rank 0 initialises the learner or sets it to the checkpoint, after checking that this belongs to

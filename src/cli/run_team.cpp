@@ -83,7 +83,11 @@ Json Team::facts() const {
 
 std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ClusterConfig& config) {
   ExchangeSetting setting;
-  setting.wire = config.wire;
+  setting.format = link_format(config);
+  if (params.device().is_cuda() && world().hosts() > 1 && config.mode != ExchangeMode::automatic &&
+      config.mode != ExchangeMode::exact) {
+    throw UserError("cluster.mode int8 and int4 work on CPUs only so far; set it to exact");
+  }
   if (meeting_ && workers_of_host() > 1 && params.device().is_cpu()) {
     const auto size = static_cast<std::size_t>(params.gradients().numel());
     memory_ = HostMemory::share(meeting_->store(), world(), size, kPatience);

@@ -110,13 +110,13 @@ ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunCo
   return compute;
 }
 
-std::function<double(double values)> exchange_trial(Comm& comm, Wire wire) {
-  return [&comm, wire](double values) {
+std::function<double(double values)> exchange_trial(Comm& comm, LinkFormat format) {
+  return [&comm, format](double values) {
     const auto count = static_cast<std::int64_t>(values);
     const at::Tensor gradients =
         at::zeros({count}, at::TensorOptions().device(comm.setting().device));
     ExchangeSetting setting;
-    setting.wire = wire;
+    setting.format = format;
     const at::Tensor parameter = at::zeros({1}, gradients.options()).requires_grad_(true);
     GradExchange exchange(comm, gradients, {{parameter, 0, count}}, setting);
     double totals[1] = {0};

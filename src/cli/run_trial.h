@@ -21,6 +21,6 @@ ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunCo
 
 // The exchange of so many values in their buckets, for preflight: all workers call it together.
 // comm outlives it.
-std::function<double(double values)> exchange_trial(Comm& comm, Wire wire);
+std::function<double(double values)> exchange_trial(Comm& comm, LinkFormat format);
 
 }  // namespace tandem

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 // Buckets between leaving and coming back. Their results are not urgent; that the link always has
 // the next message at hand is.
 constexpr std::size_t kUnderWay = 3;
+constexpr int kKeptTag = 1000;  // buckets use small ones
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -42,9 +43,7 @@ class GradExchange::Impl {
                 : comm_lane(comm, gradients);
     const bool leads = comm.world().is_leader() && comm.world().hosts() > 1;
     if (leads) {
-      std::int64_t largest = 0;
-      for (const Bucket& bucket : buckets_) largest = std::max(largest, bucket.size());
-      link_ = leader_link(comm, gradients, setting.wire, largest, kUnderWay + 1);
+      link_ = leader_link(comm, gradients, {setting.format, ranges, buckets_, kUnderWay + 1});
     }
     start_over();
     // Work on a GPU is ordered by its stream: there the thread that computes exchanges, too.
@@ -92,9 +91,50 @@ class GradExchange::Impl {
       stats.bytes_in = link_->bytes_in() - bytes_in_;
       bytes_out_ = link_->bytes_out();
       bytes_in_ = link_->bytes_in();
+      if (link_->codec()) link_->codec()->end_step();
     }
     start_over();
     return stats;
+  }
+
+  void take_back() {
+    if (link_ && link_->codec()) link_->codec()->take_back_step();
+  }
+
+  std::vector<at::Tensor> gather_kept() {
+    if (!keeps()) return {};
+    const at::Tensor own = kept(LinkCodec::Sum::own);
+    const int hosts = comm_.size(Group::leaders);
+    if (hosts > 2) {
+      // Each host's sums are of its own part: added up they are those of all.
+      const at::Tensor sums = kept(LinkCodec::Sum::all).clone();
+      comm_.reduce(sums, Group::leaders);
+      if (!comm_.first()) return send_own(own);
+      std::vector<at::Tensor> all = receive_all(own, hosts);
+      all.push_back(sums);
+      return all;
+    }
+    return comm_.first() ? receive_all(own, hosts) : send_own(own);
+  }
+
+  void restore_kept(std::vector<at::Tensor> from) {
+    if (!keeps()) return;
+    const int hosts = comm_.size(Group::leaders);
+    const std::size_t expected = static_cast<std::size_t>(hosts > 2 ? hosts + 1 : hosts);
+    at::Tensor own = kept(LinkCodec::Sum::own);
+    if (!comm_.first()) {
+      comm_.receive(own, 0, kKeptTag, Group::leaders).wait();
+    } else {
+      if (from.size() != expected) from = taken_over(from, expected, own);
+      own.copy_(from[0]);
+      for (int host = 1; host < hosts; ++host) {
+        comm_.send(from[static_cast<std::size_t>(host)], host, kKeptTag, Group::leaders).wait();
+      }
+    }
+    if (hosts == 2) return;
+    at::Tensor sums = kept(LinkCodec::Sum::all);
+    if (comm_.first()) sums.copy_(from.back());
+    comm_.broadcast(sums, Group::leaders);
   }
 
  private:
@@ -107,6 +147,36 @@ class GradExchange::Impl {
   void watch(std::size_t slot) {
     torch::autograd::impl::set_post_acc_grad_hooks(slots_[slot].parameter,
                                                    std::make_unique<Hook>(*this, slot));
+  }
+
+  // --- what the link keeps back
+
+  bool keeps() const {
+    return link_ && link_->codec() && !link_->codec()->kept(LinkCodec::Sum::own).empty();
+  }
+  at::Tensor kept(LinkCodec::Sum sum) const {
+    const std::span<float> floats = link_->codec()->kept(sum);
+    return at::from_blob(floats.data(), {static_cast<std::int64_t>(floats.size())});
+  }
+  std::vector<at::Tensor> send_own(const at::Tensor& own) {
+    comm_.send(own, 0, kKeptTag, Group::leaders).wait();
+    return {};
+  }
+  std::vector<at::Tensor> receive_all(const at::Tensor& own, int hosts) {
+    std::vector<at::Tensor> all = {own.clone()};
+    for (int host = 1; host < hosts; ++host) {
+      all.push_back(at::empty_like(own));
+      comm_.receive(all.back(), host, kKeptTag, Group::leaders).wait();
+    }
+    return all;
+  }
+  // Of another number of hosts: nothing of it is lost when the first one sends it all.
+  static std::vector<at::Tensor> taken_over(const std::vector<at::Tensor>& from,
+                                            std::size_t expected, const at::Tensor& like) {
+    std::vector<at::Tensor> kept(expected);
+    for (at::Tensor& tensor : kept) tensor = at::zeros_like(like);
+    for (const at::Tensor& tensor : from) kept.front() += tensor;
+    return kept;
   }
 
   // --- which buckets may leave
@@ -260,6 +330,18 @@ void GradExchange::arm() {
 
 ExchangeStats GradExchange::finish(std::span<double> totals) {
   return impl_ ? impl_->finish(totals) : ExchangeStats{};
+}
+
+void GradExchange::take_back() {
+  if (impl_) impl_->take_back();
+}
+
+std::vector<at::Tensor> GradExchange::gather_kept() {
+  return impl_ ? impl_->gather_kept() : std::vector<at::Tensor>();
+}
+
+void GradExchange::restore_kept(const std::vector<at::Tensor>& kept) {
+  if (impl_) impl_->restore_kept(kept);
 }
 
 }  // namespace tandem

@@ -19,7 +19,7 @@
 
 #include "cluster/comm.h"
 #include "cluster/host_memory.h"
-#include "config/cluster_config.h"
+#include "cluster/link_codec.h"
 
 namespace tandem {
 
@@ -30,9 +30,9 @@ struct GradSlot {
 };
 
 struct ExchangeSetting {
-  Wire wire = Wire::bf16;               // between hosts
-  std::int64_t bucket_bytes = 4 << 20;  // of fp32 gradients
-  HostMemory* memory = nullptr;         // holds the gradients; none: sums go through Comm
+  LinkFormat format = LinkFormat::bf16;  // between hosts
+  std::int64_t bucket_bytes = 4 << 20;   // of fp32 gradients
+  HostMemory* memory = nullptr;          // holds the gradients; none: sums go through Comm
 };
 
 // Of one step, of this worker.
@@ -56,6 +56,15 @@ class GradExchange {
   // A step may also be finished without arm(), by a worker that had nothing to compute.
   // totals: as many on all workers, of a few kilobytes at most; summed in place.
   ExchangeStats finish(std::span<double> totals);
+
+  // The step that was finished last made no update: what int8 and int4 kept back of it is
+  // forgotten.
+  void take_back();
+  // What int8 and int4 keep back, for checkpoints: rank 0 gets that of every host and, of more than
+  // two hosts, that of their sums; empty elsewhere, and when nothing is ever kept back. All workers
+  // call these two, between steps. Restored on another number of hosts, rank 0's takes over all.
+  std::vector<at::Tensor> gather_kept();
+  void restore_kept(const std::vector<at::Tensor>& kept);  // rank 0's counts
 
  private:
   class Impl;

@@ -44,7 +44,7 @@ at::Tensor gradient_of(double input) {
 
 struct Case {
   std::vector<int> hosts;
-  Wire wire = Wire::fp32;
+  LinkFormat wire = LinkFormat::fp32;
   bool shared = true;
   std::int64_t bucket_bytes = 400;
 };
@@ -102,15 +102,15 @@ void expect_sums(const Case& setting, double tolerance) {
 
 TEST(GradExchange, EveryWorkerOfAHostEndsWithTheSameSum) {
   for (const bool shared : {true, false}) {
-    expect_sums({{0, 0}, Wire::fp32, shared}, 1e-5);
-    expect_sums({{0, 0, 0}, Wire::fp32, shared}, 1e-5);
-    expect_sums({{0, 0, 0, 0}, Wire::fp32, shared, 1 << 20}, 1e-5);
+    expect_sums({{0, 0}, LinkFormat::fp32, shared}, 1e-5);
+    expect_sums({{0, 0, 0}, LinkFormat::fp32, shared}, 1e-5);
+    expect_sums({{0, 0, 0, 0}, LinkFormat::fp32, shared, 1 << 20}, 1e-5);
   }
 }
 
 TEST(GradExchange, HostsEndWithTheSameBitsWhateverTravels) {
-  for (const Wire wire : {Wire::fp32, Wire::bf16}) {
-    const double tolerance = wire == Wire::fp32 ? 1e-5 : 1.0 / 128;
+  for (const LinkFormat wire : {LinkFormat::fp32, LinkFormat::bf16}) {
+    const double tolerance = wire == LinkFormat::fp32 ? 1e-5 : 1.0 / 128;
     expect_sums({{0, 1}, wire}, tolerance);
     expect_sums({{0, 0, 1, 1}, wire}, tolerance);
     expect_sums({{0, 1, 0, 1, 1}, wire, false}, tolerance);
@@ -121,10 +121,10 @@ TEST(GradExchange, HostsEndWithTheSameBitsWhateverTravels) {
 
 TEST(GradExchange, TwoHostsSendEachGradientOnceAsTwoBytes) {
   ExchangeStats stats;
-  exchange({{0, 0, 1, 1}, Wire::bf16}, &stats);
+  exchange({{0, 0, 1, 1}, LinkFormat::bf16}, &stats);
   EXPECT_EQ(stats.bytes_out, 2 * Chain::kSize);
   EXPECT_EQ(stats.bytes_in, 2 * Chain::kSize);
-  exchange({{0, 1, 2}, Wire::fp32}, &stats);
+  exchange({{0, 1, 2}, LinkFormat::fp32}, &stats);
   EXPECT_NEAR(static_cast<double>(stats.bytes_out), 4 * Chain::kSize * 2.0 * 2 / 3, 4 * 2 * 12);
   exchange({{0, 0}}, &stats);
   EXPECT_EQ(stats.bytes_out, 0);
@@ -139,7 +139,7 @@ TEST(GradExchange, BucketsLeaveBeforeBackwardEnds) {
     first.mutable_grad() = buffer.narrow(0, 0, 32);
     second.mutable_grad() = buffer.narrow(0, 32, 32);
     GradExchange exchange(comm, buffer, {{first, 0, 32}, {second, 32, 32}},
-                          {Wire::fp32, 128, memory.get()});
+                          {LinkFormat::fp32, 128, memory.get()});
     exchange.arm();
     (second * 3).sum().backward();
     // The sum of both workers arrives although neither has finished its step.

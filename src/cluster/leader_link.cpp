@@ -3,79 +3,55 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <span>
 
 #include "base/error.h"
-#include "cluster/wire_codec.h"
 
 namespace tandem {
 namespace {
 
-at::ScalarType type_of(Wire wire) {
-  return wire == Wire::bf16 ? at::kBFloat16 : at::kFloat;
+std::span<std::uint8_t> bytes_of(const at::Tensor& message) {
+  return {message.mutable_data_ptr<std::uint8_t>(), static_cast<std::size_t>(message.numel())};
 }
 
-// A message as the loops of wire_codec see it.
-std::span<std::uint16_t> halves(const at::Tensor& message) {
-  return {static_cast<std::uint16_t*>(message.mutable_data_ptr()),
-          static_cast<std::size_t>(message.numel())};
-}
-
-std::span<float> floats(const at::Tensor& tensor) {
-  return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
-}
-
-// Loops of our own, not Torch's: those would start threads beside the ones that compute.
-void encode(const at::Tensor& values, const at::Tensor& message) {
-  if (message.scalar_type() == at::kBFloat16) {
-    encode_bf16(floats(values), halves(message));
-  } else {
-    std::ranges::copy(floats(values), floats(message).begin());
-  }
-}
-
-void decode(const at::Tensor& message, const at::Tensor& values) {
-  if (message.scalar_type() == at::kBFloat16) {
-    decode_bf16(halves(message), floats(values));
-  } else {
-    std::ranges::copy(floats(message), floats(values).begin());
-  }
-}
-
-void add_decoded(const at::Tensor& message, const at::Tensor& values) {
-  if (message.scalar_type() == at::kBFloat16) {
-    add_bf16(halves(message), floats(values));
-  } else {
-    add_floats(floats(message), floats(values));
-  }
-}
-
-// For tensors in memory.
+// For tensors in memory. Loops of our own, not Torch's: those would start threads beside the ones
+// that compute.
 class MessageLink final : public LeaderLink {
  public:
-  MessageLink(Comm& comm, const at::Tensor& gradients, Wire wire, std::int64_t largest,
-              std::size_t under_way)
+  MessageLink(Comm& comm, const at::Tensor& gradients, const LinkPlan& plan)
       : comm_(comm),
-        gradients_(gradients),
         hosts_(comm.size(Group::leaders)),
-        host_(comm.place(Group::leaders)) {
-    const auto options = at::TensorOptions().dtype(type_of(wire));
-    for (std::size_t i = 0; i < under_way; ++i) {
-      places_.push_back({at::empty({largest}, options), at::empty({largest}, options), {}});
+        host_(comm.place(Group::leaders)),
+        codec_(link_codec(
+            plan.format,
+            {gradients.mutable_data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
+            plan.slots)) {
+    std::int64_t out = 0, in = 0;
+    for (const Bucket& bucket : plan.buckets) {
+      out = std::max(out, place(bucket, hosts_ == 2 ? 1 : hosts_));
+      in = std::max(
+          in, (hosts_ - 1) * codec_->bytes(hosts_ == 2 ? whole(bucket) : chunk(bucket, host_)));
+    }
+    for (std::size_t i = 0; i < plan.under_way; ++i) {
+      places_.push_back({at::empty({out}, at::kByte), at::empty({in}, at::kByte), {}});
     }
   }
 
   void post(const Bucket& bucket) override {
     const std::size_t turn = posted_++;
     UnderWay& now = places_[turn % places_.size()];
-    encode(part(bucket), now.out.narrow(0, 0, bucket.size()));
+    if (hosts_ == 2) {
+      const at::Tensor own = message(now, bucket, 0);
+      codec_->encode(whole(bucket), LinkCodec::Sum::own, bytes_of(own));
+      receive(now, incoming(now, bucket, 1 - host_), 1 - host_, turn, 0);
+      send(now, own, 1 - host_, turn, 0);
+      return;
+    }
     for (int other = 0; other < hosts_; ++other) {
+      const at::Tensor part = message(now, bucket, other);
+      codec_->encode(chunk(bucket, other), LinkCodec::Sum::own, bytes_of(part));
       if (other == host_) continue;
-      // Of two hosts each takes everything, of more each what it adds up.
-      const Range theirs = hosts_ == 2 ? Range{0, bucket.size()} : chunk(bucket, other);
-      const Range mine = hosts_ == 2 ? Range{0, bucket.size()} : chunk(bucket, host_);
-      receive(now, incoming(now, bucket, other, mine), other, turn, 0);
-      send(now, now.out.narrow(0, theirs.begin, theirs.size()), other, turn, 0);
+      receive(now, incoming(now, bucket, other), other, turn, 0);
+      send(now, part, other, turn, 0);
     }
   }
 
@@ -86,38 +62,48 @@ class MessageLink final : public LeaderLink {
     hosts_ == 2 ? add_two(now, bucket) : add_part_and_share(now, bucket, turn);
   }
 
+  LinkCodec* codec() override { return codec_.get(); }
+
  private:
-  struct Range {
-    std::int64_t begin = 0, end = 0;
-    std::int64_t size() const { return end - begin; }
-  };
   struct UnderWay {
     at::Tensor out, in;  // messages
     std::vector<PendingMessage> transfers;
   };
 
-  at::Tensor part(const Bucket& bucket) const {
-    return gradients_.narrow(0, bucket.begin, bucket.size());
+  static GradRange whole(const Bucket& bucket) { return {bucket.begin, bucket.end}; }
+  // What each of more than two hosts adds up.
+  GradRange chunk(const Bucket& bucket, int host) const {
+    return {bucket.begin + bucket.size() * host / hosts_,
+            bucket.begin + bucket.size() * (host + 1) / hosts_};
   }
-  Range chunk(const Bucket& bucket, int host) const {
-    return {bucket.size() * host / hosts_, bucket.size() * (host + 1) / hosts_};
+  // `out` holds one message of two hosts, else one for each host's chunk.
+  std::int64_t place(const Bucket& bucket, int chunks) const {
+    if (hosts_ == 2) return chunks * codec_->bytes(whole(bucket));
+    std::int64_t sum = 0;
+    for (int host = 0; host < chunks; ++host) sum += codec_->bytes(chunk(bucket, host));
+    return sum;
+  }
+  at::Tensor message(const UnderWay& now, const Bucket& bucket, int host) const {
+    const std::int64_t begin = place(bucket, host);
+    return now.out.narrow(0, begin, place(bucket, host + 1) - begin);
   }
   // Where the message of another host lies in `in`: parts of the same size, by host.
-  at::Tensor incoming(const UnderWay& now, const Bucket& bucket, int other, Range mine) const {
-    if (hosts_ == 2) return now.in.narrow(0, 0, bucket.size());
+  at::Tensor incoming(const UnderWay& now, const Bucket& bucket, int other) const {
+    if (hosts_ == 2) return now.in.narrow(0, 0, codec_->bytes(whole(bucket)));
+    const std::int64_t size = codec_->bytes(chunk(bucket, host_));
     const int before = other < host_ ? other : other - 1;
-    return now.in.narrow(0, before * mine.size(), mine.size());
+    return now.in.narrow(0, before * size, size);
   }
 
   void send(UnderWay& now, const at::Tensor& message, int to, std::size_t turn, int phase) {
     if (message.numel() == 0) return;
     now.transfers.push_back(comm_.send(message, to, tag(turn, phase), Group::leaders));
-    bytes_out_ += static_cast<std::int64_t>(message.nbytes());
+    bytes_out_ += message.numel();
   }
   void receive(UnderWay& now, const at::Tensor& message, int from, std::size_t turn, int phase) {
     if (message.numel() == 0) return;
     now.transfers.push_back(comm_.receive(message, from, tag(turn, phase), Group::leaders));
-    bytes_in_ += static_cast<std::int64_t>(message.nbytes());
+    bytes_in_ += message.numel();
   }
   int tag(std::size_t turn, int phase) const {
     return static_cast<int>(2 * (turn % places_.size())) + phase;
@@ -128,34 +114,34 @@ class MessageLink final : public LeaderLink {
   }
 
   void add_two(const UnderWay& now, const Bucket& bucket) const {
-    const at::Tensor own = now.out.narrow(0, 0, bucket.size());
-    const at::Tensor other = now.in.narrow(0, 0, bucket.size());
-    decode(host_ == 0 ? own : other, part(bucket));
-    add_decoded(host_ == 0 ? other : own, part(bucket));
+    const at::Tensor own = message(now, bucket, 0);
+    const at::Tensor other = incoming(now, bucket, 1 - host_);
+    codec_->decode(bytes_of(host_ == 0 ? own : other), whole(bucket));
+    codec_->add(bytes_of(host_ == 0 ? other : own), whole(bucket));
   }
 
   void add_part_and_share(UnderWay& now, const Bucket& bucket, std::size_t turn) {
-    const Range mine = chunk(bucket, host_);
-    const at::Tensor sum = part(bucket).narrow(0, mine.begin, mine.size());
-    const at::Tensor own = now.out.narrow(0, mine.begin, mine.size());
+    const GradRange mine = chunk(bucket, host_);
+    const at::Tensor own = message(now, bucket, host_);
     for (int host = 0; host < hosts_; ++host) {
-      const at::Tensor message = host == host_ ? own : incoming(now, bucket, host, mine);
-      host == 0 ? decode(message, sum) : add_decoded(message, sum);
+      const at::Tensor part = host == host_ ? own : incoming(now, bucket, host);
+      host == 0 ? codec_->decode(bytes_of(part), mine) : codec_->add(bytes_of(part), mine);
     }
-    encode(sum, own);
+    codec_->encode(mine, LinkCodec::Sum::all, bytes_of(own));
     for (int other = 0; other < hosts_; ++other) {
       if (other == host_) continue;
-      const Range theirs = chunk(bucket, other);
-      receive(now, now.out.narrow(0, theirs.begin, theirs.size()), other, turn, 1);
+      receive(now, message(now, bucket, other), other, turn, 1);
       send(now, own, other, turn, 1);
     }
     finish(now);
-    decode(now.out.narrow(0, 0, bucket.size()), part(bucket));
+    for (int host = 0; host < hosts_; ++host) {
+      codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));
+    }
   }
 
   Comm& comm_;
-  at::Tensor gradients_;
   int hosts_, host_;
+  std::unique_ptr<LinkCodec> codec_;
   std::vector<UnderWay> places_;
   std::size_t posted_ = 0, completed_ = 0;
 };
@@ -163,8 +149,13 @@ class MessageLink final : public LeaderLink {
 // For tensors on a GPU: NCCL gathers, Torch adds.
 class GatherLink final : public LeaderLink {
  public:
-  GatherLink(Comm& comm, const at::Tensor& gradients, Wire wire)
-      : comm_(comm), gradients_(gradients), type_(type_of(wire)) {}
+  GatherLink(Comm& comm, const at::Tensor& gradients, LinkFormat format)
+      : comm_(comm),
+        gradients_(gradients),
+        type_(format == LinkFormat::bf16 ? at::kBFloat16 : at::kFloat) {
+    check(format == LinkFormat::bf16 || format == LinkFormat::fp32,
+          "blocks are coded in memory only");
+  }
 
   void post(const Bucket&) override {}
   void complete(const Bucket& bucket) override {
@@ -186,10 +177,10 @@ class GatherLink final : public LeaderLink {
 
 }  // namespace
 
-std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& gradients, Wire wire,
-                                        std::int64_t largest, std::size_t under_way) {
-  if (gradients.is_cuda()) return std::make_unique<GatherLink>(comm, gradients, wire);
-  return std::make_unique<MessageLink>(comm, gradients, wire, largest, under_way);
+std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& gradients,
+                                        const LinkPlan& plan) {
+  if (gradients.is_cuda()) return std::make_unique<GatherLink>(comm, gradients, plan.format);
+  return std::make_unique<MessageLink>(comm, gradients, plan);
 }
 
 }  // namespace tandem

@@ -1,7 +1,7 @@
 // leader_link: how the hosts' sums become the sum of all hosts. Only leaders use it. Numbers travel
-// as bf16 or fp32 (cluster.wire) and are added as fp32, in the order of the hosts, so every host
-// ends with the same bits. Two hosts send each other everything: that is the least possible, and a
-// number is rounded once. More of them each add up a part and send it to all.
+// in one of the formats of link_codec.h and are added as fp32, in the order of the hosts, so every
+// host ends with the same bits. Two hosts send each other everything: that is the least possible,
+// and a number is rounded once. More of them each add up a part and send it to all.
 //
 // A bucket is posted, later completed, in the same order on all leaders; a few may be under way, so
 // that the link is never idle while a sum is computed.
@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "cluster/bucket_plan.h"
 #include "cluster/comm.h"
-#include "config/cluster_config.h"
+#include "cluster/link_codec.h"
 
 namespace tandem {
 
@@ -21,6 +23,7 @@ class LeaderLink {
   virtual ~LeaderLink() = default;
   virtual void post(const Bucket& bucket) = 0;      // sends what the buffer holds
   virtual void complete(const Bucket& bucket) = 0;  // afterwards the buffer holds the sum
+  virtual LinkCodec* codec() { return nullptr; }    // none: numbers travel whole
   std::int64_t bytes_out() const { return bytes_out_; }
   std::int64_t bytes_in() const { return bytes_in_; }
 
@@ -28,8 +31,15 @@ class LeaderLink {
   std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // since the start
 };
 
-// largest: elements of the largest bucket; under_way: most buckets between post and complete.
-std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& gradients, Wire wire,
-                                        std::int64_t largest, std::size_t under_way);
+struct LinkPlan {
+  LinkFormat format = LinkFormat::bf16;
+  std::span<const GradRange> slots;
+  std::span<const Bucket> buckets;
+  std::size_t under_way = 1;  // most buckets between post and complete
+};
+
+// comm and gradients outlive it. On a GPU int8 and int4 are refused.
+std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& gradients,
+                                        const LinkPlan& plan);
 
 }  // namespace tandem

@@ -31,12 +31,6 @@ void decode_bf16(std::span<const std::uint16_t> from, std::span<float> to) {
   for (std::size_t i = 0; i < size; ++i) to[i] = widened(from[i]);
 }
 
-void sum_bf16(std::span<const std::uint16_t> a, std::span<const std::uint16_t> b,
-              std::span<float> to) {
-  const std::size_t size = to.size();
-  for (std::size_t i = 0; i < size; ++i) to[i] = widened(a[i]) + widened(b[i]);
-}
-
 void add_bf16(std::span<const std::uint16_t> from, std::span<float> to) {
   const std::size_t size = to.size();
   for (std::size_t i = 0; i < size; ++i) to[i] += widened(from[i]);

@@ -10,9 +10,6 @@ namespace tandem {
 void encode_bf16(std::span<const float> from, std::span<std::uint16_t> to);
 void decode_bf16(std::span<const std::uint16_t> from, std::span<float> to);
 
-// to = a + b, decoded: the same bits wherever it is computed.
-void sum_bf16(std::span<const std::uint16_t> a, std::span<const std::uint16_t> b,
-              std::span<float> to);
 void add_bf16(std::span<const std::uint16_t> from, std::span<float> to);  // to += from
 
 void add_floats(std::span<const float> from, std::span<float> to);  // to += from

@@ -61,11 +61,9 @@ TEST(WireCodec, SumsOfDecodedValuesAreExactFloats) {
   std::vector<std::uint16_t> wire_a(3), wire_b(3);
   encode_bf16(a, wire_a);
   encode_bf16(b, wire_b);
-  std::vector<float> sum(3), other(3);
-  sum_bf16(wire_a, wire_b, sum);
-  decode_bf16(wire_a, other);
-  add_bf16(wire_b, other);
-  EXPECT_EQ(sum, other);
+  std::vector<float> sum(3);
+  decode_bf16(wire_a, sum);
+  add_bf16(wire_b, sum);
   EXPECT_EQ(sum[0], 2.0f);
   EXPECT_EQ(sum[1], 0.0f);
 }

@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kVersion = 1;
 constexpr const char* kFirst = "first_moment.";
 constexpr const char* kSecond = "second_moment.";
+constexpr const char* kKept = "kept.";  // and the host's number
 constexpr const char* kRaw = "raw.";  // the trained weights, when the model file has averaged ones
 
 void add_arrays(std::vector<ArrayView>& arrays, const std::string& prefix, const FlatParams& layout,
@@ -40,6 +41,10 @@ void fill(const SafetensorsFile& file, const fs::path& path, const std::string& 
                 array->bytes.size());
   }
   flat.copy_(values);
+}
+
+std::string kept_prefix(std::size_t host) {
+  return format("{}{}.", kKept, host);
 }
 
 std::string manifest_hash(Json manifest) {
@@ -72,6 +77,9 @@ std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
   add_arrays(optimizer, kFirst, layout, tensors.first);
   add_arrays(optimizer, kSecond, layout, tensors.second);
   if (averaging) add_arrays(optimizer, kRaw, layout, tensors.values);
+  for (std::size_t host = 0; host < tensors.kept.size(); ++host) {
+    add_arrays(optimizer, kept_prefix(host), layout, tensors.kept[host]);
+  }
   write_safetensors(staged.path() / kModelFile, model);
   write_safetensors(staged.path() / kOptimizerFile, optimizer);
   atomic_write(staged.path() / kStateFile, state.dump(2) + "\n");
@@ -125,6 +133,18 @@ void read_checkpoint_tensors(const fs::path& folder, const FlatParams& layout,
   fill(optimizer, optimizer_path, kFirst, layout, tensors.first);
   fill(optimizer, optimizer_path, kSecond, layout, tensors.second);
   if (averaging) fill(optimizer, optimizer_path, kRaw, layout, tensors.values);
+}
+
+std::vector<Tensor> read_checkpoint_kept(const fs::path& folder, const FlatParams& layout) {
+  const fs::path path = folder / kOptimizerFile;
+  const SafetensorsFile optimizer(path);
+  std::vector<Tensor> kept;
+  while (optimizer.find(kept_prefix(kept.size()) + layout.slots().front().name) != nullptr) {
+    const Tensor flat = at::zeros(layout.gradients().sizes());
+    fill(optimizer, path, kept_prefix(kept.size()), layout, flat);
+    kept.push_back(flat);
+  }
+  return kept;
 }
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 #include "base/json.h"
@@ -16,6 +17,7 @@ namespace tandem {
 // Flat fp32 buffers, laid out like the parameters; averaged is undefined when it is off.
 struct TrainTensors {
   Tensor values, first, second, averaged;
+  std::vector<Tensor> kept;  // by a lossy exchange, of each host (GradExchange::gather_kept)
 };
 
 inline constexpr const char* kModelFile = "model.safetensors";
@@ -35,5 +37,6 @@ Json read_checkpoint_state(const fs::path& folder);
 // Fills the tensors, on any device. Arrays that do not fit the layout are a UserError.
 void read_checkpoint_tensors(const fs::path& folder, const FlatParams& layout,
                              const TrainTensors& tensors);
+std::vector<Tensor> read_checkpoint_kept(const fs::path& folder, const FlatParams& layout);
 
 }  // namespace tandem

@@ -59,6 +59,7 @@ void CheckpointStore::save(SaveRequest request, const TrainTensors& tensors) {
     if (request.checkpoint) {
       copy_to(copy_.first, tensors.first);
       copy_to(copy_.second, tensors.second);
+      copy_.kept = tensors.kept;  // a copy already
     }
   }
   {

@@ -140,6 +140,7 @@ StepRecord Trainer::step() {
     return parts_.adam.step(state_.updates + 1, lr, 1.0 / (tokens * scale));
   });
 
+  if (!done.finite) parts_.exchange.take_back();
   state_.step += 1;
   state_.updates += done.finite ? 1 : 0;
   state_.cursor = work.after;
@@ -225,12 +226,13 @@ void Trainer::show_samples() {
 void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   if (!checkpoint && !best) return;
   if (checkpoint) saved_step_ = state_.step;
+  const auto kept = checkpoint ? parts_.exchange.gather_kept() : std::vector<Tensor>();
   if (!parts_.comm.first()) return;
   parts_.watch.at(state_.step, "saving");
   state_.seconds = seconds();
   parts_.store.save({checkpoint, best, state_, setting_.settings},
                     {parts_.model.params().values(), parts_.adam.first_moment(),
-                     parts_.adam.second_moment(), parts_.adam.averaged()});
+                     parts_.adam.second_moment(), parts_.adam.averaged(), kept});
 }
 
 void Trainer::report_saves(bool last) {

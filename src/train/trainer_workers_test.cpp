@@ -18,16 +18,10 @@ struct Told {
   Tensor values, moments;
 };
 
-struct Listener final : Observer {
-  explicit Listener(std::vector<StepRecord>& heard_) : heard(heard_) {}
-  void on_step(const StepRecord& record) override { heard.push_back(record); }
-  std::vector<StepRecord>& heard;
-};
-
 struct Plan {
   TrainSetting setting = sample_setting(12);
   at::ScalarType compute = at::kFloat;
-  Wire wire = Wire::fp32;
+  LinkFormat wire = LinkFormat::fp32;
   bool shared = true;
   int stopped_rank = -1;  // gets a signal at its third step
   std::int64_t batch_tokens = 150;
@@ -149,8 +143,8 @@ TEST(TrainerWorkers, ManyOnOneHostTrainTheSameAsOne) {
 TEST(TrainerWorkers, HostsTrainTheSameWhateverTravels) {
   expect_same_as_one({0, 1}, {}, 1e-5);
   expect_same_as_one({0, 0, 1, 1}, {}, 1e-5);
-  expect_same_as_one({0, 0, 1, 1}, {.wire = Wire::bf16}, 0.01);
-  expect_same_as_one({0, 1, 2}, {.wire = Wire::bf16}, 0.01);
+  expect_same_as_one({0, 0, 1, 1}, {.wire = LinkFormat::bf16}, 0.01);
+  expect_same_as_one({0, 1, 2}, {.wire = LinkFormat::bf16}, 0.01);
 }
 
 TEST(TrainerWorkers, AWorkerWithoutSentencesTakesPart) {

@@ -1,0 +1,151 @@
+// GradExchange with formats that lose something on the way: int8 and int4.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "cluster/block_codec.h"
+#include "cluster/grad_exchange.h"
+#include "cluster/rank_threads.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kMatrix = 9000, kVector = 50;
+
+// A large tensor and a small one.
+struct Exchanged {
+  explicit Exchanged(Comm& comm, LinkFormat format)
+      : buffer(at::zeros({kMatrix + kVector})),
+        leaf(at::zeros({1}).set_requires_grad(true)),
+        exchange(comm, buffer, {{leaf, 0, kMatrix}, {leaf, kMatrix, kVector}}, {format, 16000}) {}
+
+  at::Tensor step(const at::Tensor& gradients) {
+    buffer.copy_(gradients);
+    double totals[1] = {0};
+    stats = exchange.finish(totals);
+    return buffer.clone();
+  }
+
+  at::Tensor buffer, leaf;
+  GradExchange exchange;
+  ExchangeStats stats;
+};
+
+at::Tensor gradients_of(int rank, int step) {
+  const at::Tensor at_place = at::arange(kMatrix + kVector, at::kFloat);
+  return (at_place * (0.37 + rank) + step).sin() * (at_place * 0.01).cos().pow(5);
+}
+
+at::Tensor sum_of(const std::vector<at::Tensor>& tensors) {
+  at::Tensor sum = at::zeros({kMatrix + kVector}, at::kDouble);
+  for (const at::Tensor& tensor : tensors) sum += tensor.to(at::kDouble);
+  return sum;
+}
+
+double largest(const at::Tensor& tensor) {
+  return tensor.abs().max().item<double>();
+}
+
+const std::vector<std::vector<int>> kWorlds = {{0, 1}, {0, 0, 1, 1}, {0, 1, 2}, {0, 0, 1, 2, 3}};
+
+class CodedExchange : public testing::TestWithParam<LinkFormat> {};
+INSTANTIATE_TEST_SUITE_P(Formats, CodedExchange,
+                         testing::Values(LinkFormat::int8, LinkFormat::int4));
+
+TEST_P(CodedExchange, WhatArrivesAndWhatIsKeptAreTheTrueSum) {
+  for (const std::vector<int>& hosts : kWorlds) {
+    const int ranks = static_cast<int>(hosts.size());
+    std::vector<at::Tensor> arrived(hosts.size()), kept_by_all;
+    run_ranks(hosts, [&](Comm& comm, Store&) {
+      Exchanged worker(comm, GetParam());
+      std::vector<at::Tensor> results;
+      for (int step = 0; step < 6; ++step) {
+        results.push_back(worker.step(gradients_of(comm.rank(), step)));
+      }
+      arrived[static_cast<std::size_t>(comm.rank())] = sum_of(results);
+      const auto kept = worker.exchange.gather_kept();
+      if (comm.rank() == 0) kept_by_all = kept;
+      comm.barrier();
+    });
+    std::vector<at::Tensor> all;
+    for (int step = 0; step < 6; ++step) {
+      for (int rank = 0; rank < ranks; ++rank) all.push_back(gradients_of(rank, step));
+    }
+    const at::Tensor truth = sum_of(all);
+    EXPECT_LT(largest(arrived[0] + sum_of(kept_by_all) - truth), 1e-5 * largest(truth));
+    EXPECT_GT(largest(sum_of(kept_by_all)), 0);
+    // The small tensor was sent as it is.
+    EXPECT_LT(largest((arrived[0] - truth).narrow(0, kMatrix, kVector)), 1e-5 * largest(truth));
+    for (const at::Tensor& other : arrived) EXPECT_TRUE(at::equal(other, arrived[0]));
+  }
+}
+
+TEST_P(CodedExchange, AStepTakenBackLeavesNoTrace) {
+  run_ranks({0, 1, 2}, [&](Comm& comm, Store&) {
+    Exchanged worker(comm, GetParam());
+    worker.step(gradients_of(comm.rank(), 0));
+    const auto before = worker.exchange.gather_kept();
+    worker.step(gradients_of(comm.rank(), 1) / 0.0);
+    worker.exchange.take_back();
+    const auto after = worker.exchange.gather_kept();
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(at::equal(before[i], after[i]));
+    EXPECT_TRUE(worker.step(gradients_of(comm.rank(), 2)).isfinite().all().item<bool>());
+    comm.barrier();
+  });
+}
+
+TEST_P(CodedExchange, GoesOnFromWhatWasKept) {
+  for (const std::vector<int>& hosts : kWorlds) {
+    run_ranks(hosts, [&](Comm& comm, Store&) {
+      at::Tensor straight;
+      std::vector<at::Tensor> kept;
+      {
+        Exchanged worker(comm, GetParam());
+        worker.step(gradients_of(comm.rank(), 0));
+        kept = worker.exchange.gather_kept();
+        straight = worker.step(gradients_of(comm.rank(), 1));
+        comm.barrier();
+      }
+      Exchanged resumed(comm, GetParam());
+      resumed.exchange.restore_kept(kept);
+      EXPECT_TRUE(at::equal(resumed.step(gradients_of(comm.rank(), 1)), straight));
+      comm.barrier();
+    });
+  }
+}
+
+TEST_P(CodedExchange, OnAnotherNumberOfHostsNothingKeptIsLost) {
+  std::vector<at::Tensor> kept;
+  run_ranks({0, 1, 2}, [&](Comm& comm, Store&) {
+    Exchanged worker(comm, GetParam());
+    worker.step(gradients_of(comm.rank(), 0));
+    const auto gathered = worker.exchange.gather_kept();
+    if (comm.rank() == 0) kept = gathered;
+    comm.barrier();
+  });
+  run_ranks({0, 1}, [&](Comm& comm, Store&) {
+    Exchanged worker(comm, GetParam());
+    worker.exchange.restore_kept(comm.rank() == 0 ? kept : std::vector<at::Tensor>());
+    const auto again = worker.exchange.gather_kept();
+    if (comm.rank() == 0) {
+      EXPECT_LT(largest(sum_of(again) - sum_of(kept)), 1e-5);
+    }
+    comm.barrier();
+  });
+}
+
+TEST_P(CodedExchange, TwoHostsSendACodeForEachNumber) {
+  const BlockCode code = GetParam() == LinkFormat::int8 ? BlockCode::int8 : BlockCode::int4;
+  run_ranks({0, 0, 1, 1}, [&](Comm& comm, Store&) {
+    Exchanged worker(comm, GetParam());
+    worker.step(gradients_of(comm.rank(), 0));
+    const std::int64_t expected = coded_bytes(code, kMatrix) + 4 * kVector;
+    if (comm.world().is_leader()) {
+      EXPECT_NEAR(static_cast<double>(worker.stats.bytes_out), static_cast<double>(expected), 12);
+    }
+    comm.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace tandem
