@@ -131,9 +131,9 @@ def test_every_host_keeps_the_journal_with_samples_of_all_and_makes_the_report(t
         assert "host-a" in page and "host-b" in page
 
 
-# Just under a million parameters: 1.9 MB each way and step as bf16, 0.15 s at 100 Mbps.
-LARGER = ["model.d_model=128", "model.ffn=512", "model.encoder_layers=2", "model.decoder_layers=2", "batch.tokens=1400",
-          "batch.max_tokens_per_micro=1000", "cluster.wire=bf16", "stop.steps=24"]
+# 3.7 million parameters and few tokens: 7.4 MB each way and step as bf16, 0.6 s at 100 Mbps, a multiple of the computing.
+LARGER = ["model.d_model=256", "model.ffn=1024", "model.encoder_layers=2", "model.decoder_layers=2", "batch.tokens=64",
+          "cluster.wire=bf16", "stop.steps=24"]
 
 
 def test_the_report_blames_the_network_where_it_is_slow_and_only_there(training):
@@ -150,15 +150,16 @@ def test_the_report_blames_the_network_where_it_is_slow_and_only_there(training)
         verdicts[run] = next(finding for finding in report["findings"] if finding["key"] == "network")
     slow, quick = verdicts["slow"], verdicts["quick"]
     assert slow["class"] == "yes", slow
-    assert quick["class"] == "no", quick
+    assert quick["class"] != "yes" and quick["evidence"]["exposed_share"] < slow["evidence"]["exposed_share"] / 2, quick
     # The share is what the bytes need on that link, but for the part that backward hides.
     steps = [record for record in both.records(run="slow") if record["type"] == "step"][4:]
     mean = lambda value: sum(map(value, steps)) / len(steps)
     total, backward = mean(lambda s: s["seconds"]["total"]), mean(lambda s: s["seconds"]["backward"])
-    travel = mean(lambda s: s["bytes_out"]) / 12.5e6
+    link = slow["evidence"]["link_bits_per_s"]  # as measured: busy cores may not fill it
+    assert 0.4e8 < link < 1.05e8
+    bits = 8 * mean(lambda s: s["bytes_out"])
     share = slow["evidence"]["exposed_share"]
-    assert (travel - backward) / total - 0.1 < share < 1.25 * travel / total + 0.05, (travel, backward, total, slow)
-    assert 0.5e8 < slow["evidence"]["link_bits_per_s"] < 1.05e8
+    assert (bits / 1e8 - backward) / total - 0.1 < share < 1.4 * bits / link / total + 0.05, (bits, backward, total, slow)
 
 
 @pytest.mark.parametrize("victim", [0, 3])
