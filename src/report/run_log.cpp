@@ -66,7 +66,7 @@ void add_workers(RunLog& log, StepPoint& point, const std::vector<WorkerStep>& w
     move(standing.work, worker.work);
     move(standing.wait, worker.wait);
     move(standing.tokens, worker.tokens);
-    move(standing.step_seconds, point.seconds.total);
+    move(standing.step_seconds, std::max(point.seconds.total, worker.work + worker.wait));
   }
   point.compute_mean = sum / static_cast<double>(workers.size());
 }
