@@ -1,21 +1,26 @@
 """A journal of 300,000 steps: report, first screen of watch and export against the limits of time and memory.
 
 Usage: scripts/bench long_journal [--json] [--steps N]. Exit code 1 when a limit is missed.
-`start` is what any verb takes, because LibTorch loads: it is measured and shown beside the others.
+`screen` is the full screen in a terminal: seconds until it is there, and then the share of a core while the journal grows.
 """
 
 import argparse
 import json
 import math
+import os
 import pathlib
+import pty
 import random
+import select
 import sys
 import tempfile
+import time as clock
 
 from peers import TANDEM, alternate, summary
 
 # name, limit in seconds, limit in MB
 LIMITS = {"report": (5.0, 500.0), "watch": (0.3, None)}
+FIRST_SCREEN_SECONDS, SCREEN_CORE_SHARE = 0.3, 0.02
 
 
 def step_line(rng, step, steps, time):
@@ -64,6 +69,58 @@ def write_journal(path: pathlib.Path, steps: int):
                 put(eval_line(rng, step, steps, time))
 
 
+class Screen:
+    """`tandem watch` in a terminal of its own."""
+
+    def __init__(self, run: pathlib.Path):
+        self.started = clock.monotonic()
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="xterm-256color", LINES="24", COLUMNS="80")
+            os.execv(TANDEM, [TANDEM, "watch", str(run)])
+
+    def read(self, seconds: float) -> bytes:
+        ready, _, _ = select.select([self.terminal], [], [], seconds)
+        return os.read(self.terminal, 1 << 16) if ready else b""
+
+    def wait_for(self, text: bytes) -> float:
+        seen = b""
+        while text not in seen:
+            seen += self.read(10)
+        return clock.monotonic() - self.started
+
+    def processor_seconds(self) -> float:
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def quit(self):
+        os.write(self.terminal, b"q")
+        os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+
+
+def watch_in_a_terminal(run: pathlib.Path, steps: int, repeats: int, seconds: float) -> dict:
+    """Seconds to the first screen (each time), and the share of a core while two lines a second are added."""
+    first = []
+    for _ in range(repeats):
+        screen = Screen(run)
+        first.append(screen.wait_for(b"quit"))
+        screen.quit()
+    screen = Screen(run)
+    screen.wait_for(b"quit")
+    rng = random.Random(2)
+    before, began = screen.processor_seconds(), clock.monotonic()
+    while (spent := clock.monotonic() - began) < seconds:
+        with open(run / "journal.jsonl", "a") as journal:
+            journal.write(json.dumps(step_line(rng, steps, steps, clock.time()), separators=(",", ":")) + "\n")
+        end = clock.monotonic() + 0.5
+        while (left := end - clock.monotonic()) > 0:
+            screen.read(left)
+    share = (screen.processor_seconds() - before) / spent
+    screen.quit()
+    return {"first_screen_seconds": sorted(first), "core_share": share}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -85,22 +142,25 @@ def main() -> int:
                           "watch": [TANDEM, "watch", "--once", str(run)],
                           "export": f"{TANDEM} export-log {run} > /dev/null"}, options.repeats)
         page = (run / "report.html").stat().st_size / 1e6
+        screen = watch_in_a_terminal(run, options.steps, options.repeats, 20)
     rows = {name: {"seconds": summary(r), "processor_seconds": summary(r, "processor_seconds"), "peak_mb": summary(r, "peak_mb")}
             for name, r in runs.items()}
-    start = rows["start"]["seconds"]["median"]
-    held = page < 3
+    first = screen["first_screen_seconds"][len(screen["first_screen_seconds"]) // 2]
+    screen["held"] = first <= FIRST_SCREEN_SECONDS and screen["core_share"] <= SCREEN_CORE_SHARE
+    held = page < 3 and screen["held"]
     for name, (seconds, peak) in LIMITS.items():
-        rows[name]["held"] = (rows[name]["seconds"]["median"] - (start if name == "watch" else 0) <= seconds
-                              and (peak is None or rows[name]["peak_mb"]["max"] <= peak))
+        rows[name]["held"] = (rows[name]["seconds"]["median"] <= seconds and (peak is None or rows[name]["peak_mb"]["max"] <= peak))
         held = held and rows[name]["held"]
     if options.json:
-        print(json.dumps({"bench": "long_journal", "steps": options.steps, "journal_mb": megabytes, "page_mb": page, "rows": rows}))
+        print(json.dumps({"bench": "long_journal", "steps": options.steps, "journal_mb": megabytes, "page_mb": page, "rows": rows,
+                          "screen": screen}))
     else:
         print(f"{options.steps:,} steps, journal {megabytes:.0f} MB, page {page:.2f} MB")
         for name, row in rows.items():
             mark = {True: "ok  ", False: "MISS", None: "    "}[row.get("held")]
             print(f"  {mark} {name:<8} {row['seconds']['median']:6.2f} s  {row['processor_seconds']['median']:6.2f} s of processors"
                   f"  {row['peak_mb']['max']:6.0f} MB")
+        print(f"  {'ok  ' if screen['held'] else 'MISS'} screen   {first:6.2f} s to the first one, then {100 * screen['core_share']:.1f} % of a core")
     return 0 if held else 1
 
 

@@ -54,7 +54,7 @@ function(tandem_folder name)
   cmake_parse_arguments(FOLDER "TORCH" "" "USES;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
-  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main|/quick/[a-z_]+)\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
 
   list(TRANSFORM FOLDER_USES PREPEND tandem_)

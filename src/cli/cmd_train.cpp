@@ -113,27 +113,29 @@ std::string export_model(const RunFolder& run, const TrainState& state, const Tr
 
 // Trains; whatever ends it is in the journal and the log before it leaves. make_model: makes a
 // model of what was trained and says which; rank 0 calls it.
-EndRecord run_to_end(Trainer& trainer, Observer& observers, bool first,
+EndRecord run_to_end(Trainer& trainer, Observer& observers, Team& team, HostWatch& watch,
                      const std::function<std::string()>& make_model) {
   try {
     EndRecord end = trainer.run();
-    if (first && end.reason != "signal") observers.on_event({end.step, "model", make_model()});
+    const bool makes_model = team.world().rank == 0 && end.reason != "signal";
+    if (makes_model) observers.on_event({end.step, "model", make_model()});
     observers.on_end(end);
+    watch.finish(std::chrono::minutes(10));  // rank 0 may write a large model first
     return end;
   } catch (const std::exception& error) {
+    team.ending();
     const TrainState& state = trainer.state();
     observers.on_end({state.step, "error", error.what(), state.seconds, state.tokens});
+    watch.finish(std::chrono::seconds(1));
     throw;
   }
 }
 
 // Rank 0 has the terminal, the journal and all that is made of it; the others a log of their own.
-// The sampler of rank 0's host, which the observers outlive.
-std::unique_ptr<Sampler> add_watchers(ObserverList& observers, const RunConfig& config,
-                                      const RunFolder& run, const Dataset& data,
-                                      const RunFacts& facts, const RunStart& start,
-                                      const Team& team,
-                                      const std::optional<PreflightReport>& links) {
+std::unique_ptr<HostWatch> add_watchers(ObserverList& observers, const RunConfig& config,
+                                        const RunFolder& run, const Dataset& data,
+                                        const RunFacts& facts, const RunStart& start, Team& team,
+                                        const std::optional<PreflightReport>& links) {
   const bool first = team.world().rank == 0;
   auto console = std::make_unique<Console>(
       ConsoleSetting{config.log.every, config.stop.steps, config.cost.per_host_hour,
@@ -144,19 +146,21 @@ std::unique_ptr<Sampler> add_watchers(ObserverList& observers, const RunConfig& 
   if (links) console->say(preflight_text(*links));
   if (first) observers.add("the journal", std::make_unique<Journal>(run.journal(), now));
   observers.add("the console", std::move(console));
-  if (!first) return {};
+  const std::optional<double> link = links ? slowest_link_bits_per_s(*links) : std::nullopt;
+  auto watch = std::make_unique<HostWatch>(team, observers, run.root(), link, now);
+  if (!first) return watch;
   observers.add("samples.txt", std::make_unique<SamplesFile>(run.samples()));
-  auto sampler = add_run_watchers(observers, run.root(), now);
   Json record = run_record_facts(config, data, facts);
   if (team.world().size() > 1) record.set("cluster", team.facts());
   if (links) record.set("preflight", preflight_json(*links));
+  if (link) record.set("link_bits_per_s", *link);
   observers.on_run({start.resumed_from, std::move(record)});
   const std::int64_t step = start.state.step;
   for (const std::string& note : start.notes) observers.on_event({step, "resume", note});
   if (const auto warning = disk_warning(config, facts)) {
     observers.on_event({step, "warning", *warning});
   }
-  return sampler;
+  return watch;
 }
 
 TellWatch watch_of(Team& team, Observer& observers) {
@@ -215,7 +219,7 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
-  const auto sampler =
+  const auto watch =
       add_watchers(observers, config, run, data,
                    facts_of(config, data, model, device.str(), comm.size()), start, team, links);
   const ModelFiles files{config, data.vocab->model_bytes()};
@@ -227,7 +231,7 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
                    samples_of(config, data, static_cast<std::size_t>(threads)), stop,
                    watch_of(team, observers)},
                   std::move(start.state));
-  return run_to_end(trainer, observers, comm.first(),
+  return run_to_end(trainer, observers, team, *watch,
                     [&] { return export_model(run, trainer.state(), model, adam, files); });
 }
 

@@ -25,7 +25,8 @@ void say(const std::string& line) {
 
 }  // namespace
 
-Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& stop) {
+Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& stop)
+    : device_(config.device) {
   MeetingOptions options = meeting_options(config.cluster, env);
   if (options.launch.size == 1) {
     comm_ = std::make_unique<Comm>();
@@ -72,13 +73,33 @@ std::string Team::summary() const {
 Json Team::facts() const {
   Json workers = Json::array();
   for (const Worker& worker : world().workers) {
-    workers.push(Json::object().set("host", worker.host).set("pid", worker.pid));
+    workers.push(Json::object()
+                     .set("host", worker.host)
+                     .set("pid", worker.pid)
+                     .set("device", device_of(device_, worker.local_rank).str()));
   }
   return Json::object()
       .set("workers", world().size())
       .set("hosts", world().hosts())
       .set("launched", launched_)
       .set("by_rank", std::move(workers));
+}
+
+JournalHome* Team::journal_home() {
+  return meeting_ && world().hosts() > 1 && world().rank == 0 ? &meeting_->journal_home() : nullptr;
+}
+
+std::unique_ptr<JournalCopy> Team::copy_journal(const fs::path& file) {
+  const bool keeps = meeting_ && world().is_leader() && world().self().host_index > 0;
+  return keeps ? meeting_->copy_journal(file) : nullptr;
+}
+
+std::vector<std::int64_t> Team::processes_of_host() const {
+  std::vector<std::int64_t> ids;
+  for (const Worker& worker : world().workers) {
+    if (worker.host_index == world().self().host_index && worker.pid > 0) ids.push_back(worker.pid);
+  }
+  return ids;
 }
 
 std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ClusterConfig& config) {

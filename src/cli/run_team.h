@@ -38,6 +38,11 @@ class Team {
   std::string summary() const;    // a line for people; empty: one worker
   Json facts() const;             // for the journal
 
+  // Every host keeps rank 0's journal. Null where there are no other hosts, or for somebody else:
+  JournalHome* journal_home();                                      // of rank 0
+  std::unique_ptr<JournalCopy> copy_journal(const fs::path& file);  // of another host's leader
+  std::vector<std::int64_t> processes_of_host() const;
+
   // Gradients move to memory that the host's workers share, where that is possible. The parameters
   // do not outlive the team.
   std::unique_ptr<GradExchange> exchange(FlatParams& params, const ClusterConfig& config);
@@ -58,12 +63,14 @@ class Team {
       throw;
     }
   }
-  void leave();  // when all is done; rank 0 leaves last
+  void ending() { ending_ = true; }  // it fails and will say why: not to be ended before
+  void leave();                      // when all is done; rank 0 leaves last
 
  private:
   void failed(const std::string& what);
   void lost(const std::string& cause);
 
+  DeviceChoice device_;
   std::string launched_;
   std::atomic<bool> ending_ = false;  // the main thread says what happened
   std::mutex mutex_;

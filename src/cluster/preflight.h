@@ -71,6 +71,9 @@ PreflightReport preflight(const World& world, Store& store, const HostFacts& own
 // Throws the refusal, if there is one.
 void refuse_if_told(const PreflightReport& report);
 
+// What an exchange among all hosts can count on in each direction; none where nothing was measured.
+std::optional<double> slowest_link_bits_per_s(const PreflightReport& report);
+
 std::string preflight_text(const PreflightReport& report);
 Json preflight_json(const PreflightReport& report);
 

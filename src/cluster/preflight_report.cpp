@@ -39,6 +39,11 @@ std::string forecast_text(const PreflightReport& r) {
 
 }  // namespace
 
+std::optional<double> slowest_link_bits_per_s(const PreflightReport& r) {
+  const double bytes = r.links.empty() ? 0 : summary_of(r.links).bytes_per_second;
+  return bytes > 0 ? std::optional<double>(8 * bytes) : std::nullopt;
+}
+
 std::string preflight_text(const PreflightReport& r) {
   std::string out;
   for (const HostFacts& host : r.hosts) out += line("host", host_line(host));

@@ -105,6 +105,7 @@ class MeetingMaker {
     meeting_->store_service_ = std::make_unique<StoreService>();
     meeting_->heartbeat_service_ = std::make_unique<HeartbeatService>(
         options_.timeout, HeartbeatOptions{}.period, options_.on_event);
+    meeting_->journal_home_ = std::make_unique<JournalHome>();
     HubOptions hub;
     hub.token = place.token.bytes;
     hub.size = launch_.size;
@@ -112,7 +113,8 @@ class MeetingMaker {
     meeting_->hub_ = std::make_unique<Hub>(
         std::move(place.sockets), hub,
         std::map<Purpose, HubService*>{{Purpose::store, meeting_->store_service_.get()},
-                                       {Purpose::heartbeat, meeting_->heartbeat_service_.get()}});
+                                       {Purpose::heartbeat, meeting_->heartbeat_service_.get()},
+                                       {Purpose::journal, meeting_->journal_home_.get()}});
     Hub* own = meeting_->hub_.get();
     dial_ = [own, this_rank = caller(Purpose::store)](Purpose purpose) {
       return own->connect_locally({purpose, this_rank.rank, this_rank.size});
@@ -141,6 +143,7 @@ class MeetingMaker {
       return fd;
     };
     meeting_->store_ = network_store([dial = dial_] { return dial(Purpose::store); });
+    meeting_->journal_ = dial_(Purpose::journal);
   }
 
   Endpoint try_until_reached(const MeetingPlace& place) {
@@ -330,6 +333,7 @@ class MeetingMaker {
   void take_world(const Json& json) {
     meeting_->world_ = world_from(json, launch_.rank);
     const auto host = static_cast<std::size_t>(meeting_->world_.self().host_index);
+    if (!meeting_->world_.is_leader()) meeting_->journal_ = {};
     meeting_->interface_ = json.at("interfaces").items().at(host).as_string();
     meeting_->reason_ = json.at("reason").as_string();
     meeting_->heartbeat_->at(0, "start");
@@ -358,6 +362,11 @@ MeetingOptions meeting_options(const ClusterConfig& config, const EnvMap& env) {
   options.join_timeout = in_milliseconds(config.join_timeout);
   options.timeout = in_milliseconds(config.timeout);
   return options;
+}
+
+std::unique_ptr<JournalCopy> Meeting::copy_journal(const fs::path& file) {
+  check(journal_.get() >= 0, "a copy of the journal is kept by a leader of another host, once");
+  return std::make_unique<JournalCopy>(std::move(journal_), file);
 }
 
 std::unique_ptr<Meeting> meet(const MeetingOptions& options) {

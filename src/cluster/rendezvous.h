@@ -22,6 +22,8 @@
 #include "cluster/heartbeat.h"
 #include "cluster/host_identity.h"
 #include "cluster/interfaces.h"
+#include "cluster/journal_copy.h"
+#include "cluster/journal_home.h"
 #include "cluster/launch.h"
 #include "cluster/network_store.h"
 #include "cluster/world.h"
@@ -51,6 +53,9 @@ class Meeting {
   const World& world() const { return world_; }
   Store& store() { return *store_; }
   Heartbeat& heartbeat() { return *heartbeat_; }
+  JournalHome& journal_home() { return *journal_home_; }  // of rank 0
+  // Of another host's leader, once: the copy of rank 0's journal on this host's disk.
+  std::unique_ptr<JournalCopy> copy_journal(const fs::path& file);
   const std::string& token() const { return token_; }  // for proofs on other connections
   // The interface of this host that leads to the others; "lo" when there is one host.
   const std::string& interface() const { return interface_; }
@@ -61,9 +66,11 @@ class Meeting {
   Meeting() = default;
   World world_;
   std::string token_, interface_, reason_;
+  FileDescriptor journal_;  // a connection for it; later the hub may not listen there any more
   // Destroyed from the last to the first: the heartbeat's end is still heard by the hub.
   std::unique_ptr<StoreService> store_service_;
   std::unique_ptr<HeartbeatService> heartbeat_service_;
+  std::unique_ptr<JournalHome> journal_home_;
   std::unique_ptr<Hub> hub_;  // rank 0 only, like its services
   std::unique_ptr<Store> store_;
   std::unique_ptr<Heartbeat> heartbeat_;

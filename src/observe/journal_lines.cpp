@@ -1,5 +1,7 @@
 #include "observe/journal_lines.h"
 
+#include <cmath>
+
 namespace tandem {
 namespace {
 
@@ -17,6 +19,18 @@ Json seconds_json(const StepSeconds& s) {
   seconds.set("backward", s.backward).set("exchange", s.exchange).set("wait", s.wait);
   seconds.set("optimizer", s.optimizer).set("other", s.other);
   return seconds;
+}
+
+// To the microsecond: there may be many workers.
+Json by_rank_json(const std::vector<WorkerStep>& workers, double WorkerStep::*value) {
+  Json out = Json::array();
+  for (const WorkerStep& worker : workers) out.push(std::round(worker.*value * 1e6) / 1e6);
+  return out;
+}
+
+std::optional<double> number_or_none(const Json& line, std::string_view key) {
+  const Json& value = line.at(key);
+  return value.is_null() ? std::optional<double>() : value.as_double();
 }
 
 }  // namespace
@@ -42,7 +56,10 @@ Json journal_line(const StepRecord& r, double time) {
                          .set("workers", r.ranks->workers)
                          .set("min", seconds_json(r.ranks->min))
                          .set("mean", seconds_json(r.ranks->mean))
-                         .set("max", seconds_json(r.ranks->max)));
+                         .set("max", seconds_json(r.ranks->max))
+                         .set("work", by_rank_json(r.ranks->by_rank, &WorkerStep::work))
+                         .set("wait", by_rank_json(r.ranks->by_rank, &WorkerStep::wait))
+                         .set("tokens", by_rank_json(r.ranks->by_rank, &WorkerStep::tokens)));
   }
   out.set("bytes_out", r.bytes_out).set("bytes_in", r.bytes_in);
   return out;
@@ -101,6 +118,28 @@ Json journal_line(const EndRecord& r, double time) {
   out.set("step", r.step).set("reason", r.reason).set("text", r.text);
   out.set("seconds", r.seconds).set("tokens", r.tokens);
   return out;
+}
+
+SystemRecord system_record(const Json& line) {
+  SystemRecord r;
+  r.host = line.at("host").as_string();
+  r.cores = line.at("cores").as_int();
+  r.cpu = line.at("cpu").as_double();
+  r.process_cores = line.at("process_cores").as_double();
+  r.memory_used_bytes = line.at("memory_used_bytes").as_double();
+  r.memory_total_bytes = line.at("memory_total_bytes").as_double();
+  r.disk_free_bytes = line.at("disk_free_bytes").as_double();
+  r.interface = line.at("interface").as_string();
+  r.net_out_per_s = line.at("net_out_per_s").as_double();
+  r.net_in_per_s = line.at("net_in_per_s").as_double();
+  r.link_bits_per_s = number_or_none(line, "link_bits_per_s");
+  for (const Json& gpu : line.at("gpus").items()) {
+    r.gpus.push_back({gpu.at("name").as_string(), number_or_none(gpu, "utilisation"),
+                      number_or_none(gpu, "memory_used_bytes"),
+                      number_or_none(gpu, "memory_total_bytes"), number_or_none(gpu, "power_watts"),
+                      number_or_none(gpu, "temperature_celsius")});
+  }
+  return r;
 }
 
 }  // namespace tandem

@@ -16,4 +16,7 @@ Json journal_line(const CheckpointRecord& record, double time);
 Json journal_line(const EventRecord& record, double time);
 Json journal_line(const EndRecord& record, double time);
 
+// Back from its line; a line that is none is a UserError.
+SystemRecord system_record(const Json& line);
+
 }  // namespace tandem

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
+#include "observe/journal_lines.h"
 
 namespace tandem {
 namespace {
@@ -55,6 +56,21 @@ TEST(Journal, AResumedRunSupersedesWhatCameAfterItsCheckpoint) {
   EXPECT_EQ(steps(lines), (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
   EXPECT_EQ(lines.back().at("loss").as_double(), 2);
   EXPECT_EQ(lines[3].at("resumed_from").as_int(), 2);
+}
+
+TEST(Journal, ASampleReadsBackFromItsLine) {
+  SystemRecord record;
+  record.host = "host-b";
+  record.cores = 8;
+  record.cpu = 1.0 / 3;
+  record.process_cores = 2.5;
+  record.net_out_per_s = 1e8;
+  record.interface = "eth0";
+  record.gpus = {{"G", 0.9, {}, 16e9, {}, 60.0}};
+  const Json line = journal_line(record, 5);
+  EXPECT_EQ(journal_line(system_record(line), 5).dump(), line.dump());
+  EXPECT_FALSE(system_record(line).link_bits_per_s);
+  EXPECT_THROW(system_record(Json::parse("{\"host\":3}", "x")), UserError);
 }
 
 TEST(Journal, ALineThatIsNoJsonIsNamed) {

@@ -49,6 +49,15 @@ CpuTicks cpu_ticks(std::string_view proc_stat) {
   return ticks;
 }
 
+double process_ticks(std::string_view proc_pid_stat) {
+  // pid (name) state ...: the name may hold anything, so counting begins behind its last bracket.
+  const std::size_t name_end = proc_pid_stat.rfind(')');
+  if (name_end == proc_pid_stat.npos) return 0;
+  const auto fields = words(proc_pid_stat.substr(name_end + 1));
+  constexpr std::size_t kUser = 11, kSystem = 12;
+  return fields.size() > kSystem ? number(fields[kUser]) + number(fields[kSystem]) : 0;
+}
+
 MemoryBytes memory_bytes(std::string_view proc_meminfo) {
   double total = 0, available = 0;
   each_line(proc_meminfo, [&](std::string_view line) {

@@ -15,6 +15,9 @@ struct CpuTicks {
 };
 CpuTicks cpu_ticks(std::string_view proc_stat);
 
+// Of one process since it began, user and system; 0 when it is gone.
+double process_ticks(std::string_view proc_pid_stat);
+
 struct MemoryBytes {
   double used = 0, total = 0;  // used: what could not be had at once
 };

@@ -17,10 +17,17 @@ struct StepSeconds {
          other = 0;
 };
 
+// What one worker did in a step.
+struct WorkerStep {
+  double work = 0, wait = 0;  // seconds: without exchange and waiting; for the slowest
+  double tokens = 0;          // target tokens of its part
+};
+
 // The same of all workers.
 struct SecondsSpread {
   std::int64_t workers = 0;
   StepSeconds min, mean, max;
+  std::vector<WorkerStep> by_rank;
 };
 
 // Steps are counted by updates done: the first record of a run has step 1.
@@ -86,7 +93,7 @@ struct SystemRecord {
   std::string host;
   std::int64_t cores = 0;
   double cpu = 0;            // share of all cores that was busy, 0 to 1
-  double process_cores = 0;  // cores that this process kept busy
+  double process_cores = 0;  // cores that the run's workers on this host kept busy
   double memory_used_bytes = 0, memory_total_bytes = 0;
   double disk_free_bytes = 0;                  // where the run lies
   std::string interface;                       // the one below; "" when there is none but loopback

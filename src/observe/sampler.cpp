@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/format.h"
+
 namespace tandem {
 namespace {
 
@@ -55,11 +57,20 @@ std::string SystemProbe::choose_interface() const {
   return chosen;
 }
 
+double SystemProbe::busy_seconds() const {
+  if (setting_.workers.empty()) return process_seconds();
+  double ticks = 0;
+  for (const std::int64_t worker : setting_.workers) {
+    ticks += process_ticks(text_of(format("proc/{}/stat", worker)));
+  }
+  return ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
+
 SystemProbe::Counters SystemProbe::count() const {
   Counters now;
   now.when = Clock::now();
   now.cpu = cpu_ticks(text_of("proc/stat"));
-  now.process_seconds = process_seconds();
+  now.busy_seconds = busy_seconds();
   const auto all = net_bytes(text_of("proc/net/dev"));
   if (const auto found = all.find(setting_.interface); found != all.end()) now.net = found->second;
   return now;
@@ -77,7 +88,7 @@ SystemRecord SystemProbe::sample() {
   record.host = setting_.host;
   record.cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   record.cpu = ticks > 0 ? (now.cpu.busy - before_.cpu.busy) / ticks : 0;
-  record.process_cores = rate(now.process_seconds, before_.process_seconds);
+  record.process_cores = rate(now.busy_seconds, before_.busy_seconds);
   const MemoryBytes memory = memory_bytes(text_of("proc/meminfo"));
   record.memory_used_bytes = memory.used;
   record.memory_total_bytes = memory.total;

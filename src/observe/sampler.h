@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/files.h"
 #include "observe/nvml.h"
@@ -19,6 +20,7 @@ struct SamplerSetting {
   fs::path run;                // whose disk is watched
   std::string interface = {};  // "": the one with the default route, else the busiest
   std::optional<double> link_bits_per_s = {};  // as measured; else what the card says
+  std::vector<std::int64_t> workers = {};      // process ids on this host; none: this one
   std::chrono::milliseconds every{2000};
   fs::path root = "/";  // of proc and sys
   std::string nvml_library = "libnvidia-ml.so.1";
@@ -35,10 +37,11 @@ class SystemProbe {
   struct Counters {
     Clock::time_point when;
     CpuTicks cpu;
-    double process_seconds = 0;
+    double busy_seconds = 0;
     NetBytes net;
   };
   Counters count() const;
+  double busy_seconds() const;  // of the workers, all together
   std::string choose_interface() const;
   std::string text_of(const fs::path& path) const;  // "" when it cannot be read
 

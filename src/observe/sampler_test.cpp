@@ -57,6 +57,26 @@ TEST(SystemProbe, GivesSharesAndRatesSinceTheSampleBefore) {
   EXPECT_TRUE(record.gpus.empty());
 }
 
+TEST(SystemProbe, CountsTheCoresOfAllWorkersOfTheHost) {
+  const FakeHost host;
+  const auto ticks = [&](int process, int user, int system) {
+    host.write("proc/" + std::to_string(process) + "/stat",
+               std::to_string(process) + " (a ) b) R 1 1 1 0 -1 4194304 9 0 0 0 " +
+                   std::to_string(user) + " " + std::to_string(system) + " 7 7 20 0 3 0 999");
+  };
+  ticks(11, 100, 100);
+  ticks(12, 0, 0);
+  SamplerSetting setting = host.setting();
+  setting.workers = {11, 12, 13};  // the last one is gone
+  SystemProbe probe(setting);
+  ticks(11, 100000, 100);
+  const double one = probe.sample().process_cores;
+  EXPECT_GT(one, 0);
+  ticks(12, 5, 3);
+  EXPECT_GT(probe.sample().process_cores, 0);
+  EXPECT_EQ(probe.sample().process_cores, 0);
+}
+
 TEST(SystemProbe, AHostThatTellsNothingIsNoFailure) {
   const FakeHost host;
   host.write("sys/class/net/eth0/speed", "-1\n");

@@ -12,6 +12,7 @@ inline constexpr std::array<double StepSeconds::*, 8> kStepPhases = {
     &StepSeconds::total,    &StepSeconds::data, &StepSeconds::forward,   &StepSeconds::backward,
     &StepSeconds::exchange, &StepSeconds::wait, &StepSeconds::optimizer, &StepSeconds::other};
 
-SecondsSpread spread_of(std::span<const StepSeconds> workers);  // at least one
+// By rank, at least one. tokens: of each worker's part; may be left out.
+SecondsSpread spread_of(std::span<const StepSeconds> workers, std::span<const double> tokens = {});
 
 }  // namespace tandem

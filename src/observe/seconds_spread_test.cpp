@@ -20,6 +20,16 @@ TEST(SecondsSpread, EveryPhaseHasItsOwnLeastMeanAndMost) {
   EXPECT_EQ(spread.max.optimizer, 0);
 }
 
+TEST(SecondsSpread, NamesWorkWaitAndTokensOfEveryWorker) {
+  StepRecord record;
+  const std::vector<StepSeconds> workers = {{.total = 3, .exchange = 0.5, .wait = 2}, {.total = 5}};
+  record.ranks = spread_of(workers, std::vector<double>{40, 60});
+  const Json ranks = journal_line(record, 0).at("ranks");
+  EXPECT_EQ(ranks.at("work").dump(), "[0.5,5.0]");
+  EXPECT_EQ(ranks.at("wait").dump(), "[2.0,0.0]");
+  EXPECT_EQ(ranks.at("tokens").dump(), "[40.0,60.0]");
+}
+
 TEST(SecondsSpread, IsInTheJournalWhenThereAreSeveralWorkers) {
   StepRecord record;
   EXPECT_EQ(journal_line(record, 0).find("ranks"), nullptr);

@@ -43,6 +43,34 @@ std::optional<double> RunLog::number_fact(std::string_view key) const {
   return number(look_up(&facts(), key));
 }
 
+void add_workers(RunLog& log, StepPoint& point, const std::vector<WorkerStep>& workers) {
+  if (workers.empty()) return;
+  constexpr double kNewest = 0.05;  // its weight in the means
+  const bool others = log.workers.size() != workers.size();
+  log.workers.resize(workers.size());
+  double sum = 0;
+  point.compute_min = point.compute_max = workers.front().work;
+  point.slowest_rank = 0;
+  for (std::size_t rank = 0; rank < workers.size(); ++rank) {
+    const WorkerStep& worker = workers[rank];
+    sum += worker.work;
+    point.compute_min = std::min(point.compute_min, worker.work);
+    if (worker.work > point.compute_max) {
+      point.compute_max = worker.work;
+      point.slowest_rank = static_cast<std::int64_t>(rank);
+    }
+    WorkerStanding& standing = log.workers[rank];
+    const auto move = [&](double& mean, double value) {
+      mean = others ? value : mean + kNewest * (value - mean);
+    };
+    move(standing.work, worker.work);
+    move(standing.wait, worker.wait);
+    move(standing.tokens, worker.tokens);
+    move(standing.step_seconds, std::max(point.seconds.total, worker.work + worker.wait));
+  }
+  point.compute_mean = sum / static_cast<double>(workers.size());
+}
+
 void supersede_after(RunLog& log, std::int64_t step) {
   const auto drop = [&](auto& lines) {
     std::erase_if(lines, [&](const auto& line) { return line.record.step > step; });

@@ -24,6 +24,12 @@ struct StepPoint {
   std::int64_t slowest_rank = -1;  // -1: not told
 };
 
+// What a worker did of late: means over some twenty steps.
+struct WorkerStanding {
+  double work = 0, wait = 0, tokens = 0;  // of a step
+  double step_seconds = 0;
+};
+
 template <class Record>
 struct Timed {
   double time = 0;  // seconds since 1970
@@ -37,9 +43,10 @@ struct RunLog {
   std::vector<Timed<SystemRecord>> systems;
   std::vector<Timed<CheckpointRecord>> checkpoints;
   std::vector<Timed<EventRecord>> events;
-  std::vector<Timed<EndRecord>> ends;  // of each start that ended by itself
-  std::int64_t stride = 1;             // steps holds about every stride-th; 1: all
-  double last_time = 0;                // of the newest line of any kind
+  std::vector<WorkerStanding> workers;  // by rank; none: one worker, or not told
+  std::vector<Timed<EndRecord>> ends;   // of each start that ended by itself
+  std::int64_t stride = 1;              // steps holds about every stride-th; 1: all
+  double last_time = 0;                 // of the newest line of any kind
 
   bool ended() const;         // no start came after the last end
   const Json& facts() const;  // of the newest start; an empty object when none
@@ -48,6 +55,9 @@ struct RunLog {
   // A number among the facts, as "data.train.pairs".
   std::optional<double> number_fact(std::string_view key) const;
 };
+
+// What the workers of a step tell about it and about themselves; by rank.
+void add_workers(RunLog& log, StepPoint& point, const std::vector<WorkerStep>& workers);
 
 // Leaves out what came after this step: a run was resumed from it.
 void supersede_after(RunLog& log, std::int64_t step);

@@ -19,10 +19,13 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr std::size_t kBlockBytes = 4 << 20;
+constexpr std::size_t kBlockBytes = 256 << 10;     // stays in the cache while it is looked through
 constexpr std::int64_t kUsualLineBytes = 500;      // of a step
 constexpr std::int64_t kNewestAllBytes = 1 << 20;  // at the end nothing is passed over
 constexpr std::string_view kStepStart = R"({"type":"step",)";
+constexpr std::string_view kSystemStart = R"({"type":"system",)";
+constexpr std::int64_t kSystemsInARow =
+    8;  // of those that are read, so that all hosts are among them
 
 double number(ondemand::value value) {
   if (value.is_null()) return std::numeric_limits<double>::quiet_NaN();
@@ -57,9 +60,8 @@ constexpr Numbers<StepPoint> kStep[] = {{"time", &StepPoint::time},
                                         {"bytes_out", &StepPoint::bytes_out},
                                         {"bytes_in", &StepPoint::bytes_in},
                                         {"loss_scale", &StepPoint::loss_scale}};
-constexpr Numbers<StepPoint> kRanks[] = {{"compute_min", &StepPoint::compute_min},
-                                         {"compute_mean", &StepPoint::compute_mean},
-                                         {"compute_max", &StepPoint::compute_max}};
+constexpr Numbers<WorkerStep> kWorker[] = {
+    {"work", &WorkerStep::work}, {"wait", &WorkerStep::wait}, {"tokens", &WorkerStep::tokens}};
 constexpr Numbers<SystemRecord> kSystem[] = {
     {"cpu", &SystemRecord::cpu},
     {"process_cores", &SystemRecord::process_cores},
@@ -93,16 +95,24 @@ void read_seconds(ondemand::object object, StepSeconds& seconds) {
   }
 }
 
-void read_ranks(ondemand::object object, StepPoint& point) {
+// Lists by rank; the rest of what is told about all workers is not needed.
+void read_ranks(ondemand::object object, std::vector<WorkerStep>& workers) {
   for (auto field : object) {
     const std::string_view key = field.unescaped_key();
-    if (take_number(point, kRanks, key, field.value())) continue;
-    if (key == "slowest") point.slowest_rank = field.value().get_int64();
+    for (const auto& [name, member] : kWorker) {
+      if (key != name) continue;
+      std::size_t rank = 0;
+      for (auto value : field.value().get_array()) {
+        if (workers.size() == rank) workers.emplace_back();
+        workers[rank++].*member = number(value.value());
+      }
+    }
   }
 }
 
-StepPoint read_step(ondemand::object object) {
+void add_step(RunLog& log, ondemand::object object) {
   StepPoint point;
+  std::vector<WorkerStep> workers;
   for (auto field : object) {
     const std::string_view key = field.unescaped_key();
     if (key == "step") {
@@ -116,10 +126,11 @@ StepPoint read_step(ondemand::object object) {
     } else if (key == "skipped") {
       point.skipped = field.value().get_bool();
     } else if (key == "ranks") {
-      read_ranks(field.value().get_object(), point);
+      read_ranks(field.value().get_object(), workers);
     }
   }
-  return point;
+  add_workers(log, point, workers);
+  log.steps.push_back(point);
 }
 
 GpuSample read_gpu(ondemand::object object) {
@@ -232,20 +243,21 @@ struct RunLogReader::State {
   FileDescriptor fd;
   std::int64_t offset = 0;    // of the first byte that was not read yet
   std::int64_t all_from = 0;  // from here on no step is passed over
-  std::int64_t lines = 0;
+  std::int64_t lines = 0, systems = 0;
   std::string waiting;  // half a line
   std::string block;    // waiting + what was read + padding for the parser
   ondemand::parser parser;
 
   void start_over();
   bool read_block(std::int64_t size);
+  bool may_pass_over(std::string_view line);
   void take_lines(std::string_view whole, std::int64_t position);
   void take_line(std::string_view line, std::size_t capacity);
 };
 
 void RunLogReader::State::start_over() {
   log = {};
-  offset = lines = 0;
+  offset = lines = systems = 0;
   waiting.clear();
 }
 
@@ -257,7 +269,7 @@ void RunLogReader::State::take_line(std::string_view line, std::size_t capacity)
     const std::string type(std::string_view(object.find_field_unordered("type")));
     object.reset();
     if (type == "step") {
-      log.steps.push_back(read_step(object));
+      add_step(log, object);
       log.last_time = std::max(log.last_time, log.steps.back().time);
     } else if (type == "system") {
       log.systems.push_back(read_system(object));
@@ -276,6 +288,13 @@ void RunLogReader::State::take_line(std::string_view line, std::size_t capacity)
   }
 }
 
+bool RunLogReader::State::may_pass_over(std::string_view line) {
+  if (log.stride == 1) return false;
+  if (line.starts_with(kStepStart)) return lines % log.stride != 0;
+  if (line.starts_with(kSystemStart)) return systems++ / kSystemsInARow % log.stride != 0;
+  return false;
+}
+
 // whole: lines with their ends; position: of its first byte in the file.
 void RunLogReader::State::take_lines(std::string_view whole, std::int64_t position) {
   std::size_t begin = 0;
@@ -284,10 +303,8 @@ void RunLogReader::State::take_lines(std::string_view whole, std::int64_t positi
     const auto stop = static_cast<std::size_t>(static_cast<const char*>(end) - whole.data());
     const std::string_view line = whole.substr(begin, stop - begin);
     ++lines;
-    const bool passed_over = log.stride > 1 && lines % log.stride != 0 &&
-                             position + static_cast<std::int64_t>(begin) < all_from &&
-                             line.starts_with(kStepStart);
-    if (!passed_over)
+    const bool old = position + static_cast<std::int64_t>(begin) < all_from;
+    if (!(old && may_pass_over(line)))
       take_line(line, block.size() - static_cast<std::size_t>(line.data() - block.data()));
     begin = stop + 1;
   }
@@ -332,9 +349,12 @@ bool RunLogReader::refresh() {
     throw EnvError(format("cannot read {}: {}", s.path.string(), errno_text(errno)));
   }
   const std::int64_t size = info.st_size;
-  if (size < s.offset) s.start_over();  // half a line was cut off, or it is another journal
+  const std::int64_t most = s.setting.most_steps;
+  const auto read_steps = static_cast<std::int64_t>(s.log.steps.size());
+  const bool too_many = most > 0 && read_steps > 4 * most + kNewestAllBytes / kUsualLineBytes;
+  // Half a line was cut off, it is another journal, or it has grown far beyond what was asked for.
+  if (size < s.offset || too_many) s.start_over();
   if (s.offset == 0) {
-    const std::int64_t most = s.setting.most_steps;
     s.log.stride = most > 0 ? std::max<std::int64_t>(1, size / kUsualLineBytes / most) : 1;
     s.all_from = size - kNewestAllBytes;
   }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "observe/journal.h"
+#include "observe/seconds_spread.h"
 #include "report/run_totals.h"
 
 namespace tandem {
@@ -137,6 +138,59 @@ TEST(RunLogReader, ALongJournalCanBeReadInPart) {
   EXPECT_EQ(log.steps.back().step, 12000);
   EXPECT_EQ(totals_of(log).tokens, 12000 * 100);  // sums count what was passed over
   EXPECT_NEAR(totals_of(log).in_steps, 4000, 1);
+}
+
+TEST(RunLogReader, AGrowingJournalDoesNotFillTheMemoryOfItsReader) {
+  const TemporaryFolder folder;
+  Journal journal(folder.path() / "journal.jsonl", [] { return 1.0; });
+  journal.on_run({});
+  RunLogReader reader(folder.path(), {.most_steps = 100});
+  for (std::int64_t n = 1; n <= 12000; ++n) {
+    journal.on_step(step(n, 1));
+    if (n % 500 == 0) reader.refresh();
+  }
+  EXPECT_LT(reader.log().steps.size(), 6000u);
+  EXPECT_EQ(reader.log().steps.back().step, 12000);
+  EXPECT_EQ(totals_of(reader.log()).tokens, 12000 * 100);
+}
+
+TEST(RunLogReader, APartOfTheSamplesHasAllHosts) {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder.path() / "journal.jsonl", [] { return 1.0; });
+    journal.on_run({});
+    for (std::int64_t n = 1; n <= 8000; ++n) {
+      journal.on_step(step(n, 1));
+      SystemRecord system;
+      system.host = n % 2 == 0 ? "even" : "odd";
+      journal.on_system(system);
+    }
+  }
+  const RunLogReader reader(folder.path(), {.most_steps = 100});
+  std::size_t even = 0, odd = 0;
+  for (const auto& sample : reader.log().systems) (sample.record.host == "even" ? even : odd) += 1;
+  EXPECT_LT(even + odd, 6000u);
+  EXPECT_GT(even, 100u);
+  EXPECT_NEAR(static_cast<double>(even), static_cast<double>(odd), 10);
+}
+
+TEST(RunLogReader, TellsWhatEveryWorkerDid) {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder.path() / "journal.jsonl", [] { return 1.0; });
+    journal.on_run({});
+    StepRecord record = step(1, 1);
+    const std::vector<StepSeconds> workers = {{.total = 2, .wait = 1}, {.total = 2}, {.total = 1}};
+    record.ranks = spread_of(workers, std::vector<double>{30, 50, 20});
+    journal.on_step(record);
+  }
+  const RunLog log = read_run_log(folder.path());
+  EXPECT_EQ(log.steps[0].compute_max, 2);
+  EXPECT_EQ(log.steps[0].compute_min, 1);
+  EXPECT_EQ(log.steps[0].slowest_rank, 1);
+  ASSERT_EQ(log.workers.size(), 3u);
+  EXPECT_EQ(log.workers[0].wait, 1);
+  EXPECT_EQ(log.workers[1].tokens, 50);
 }
 
 }  // namespace

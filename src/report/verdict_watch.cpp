@@ -46,7 +46,9 @@ void VerdictWatch::on_run(const RunRecord& record) {
 void VerdictWatch::on_step(const StepRecord& record) {
   log_.last_time = now_();
   if (record.step % log_.stride != 0) return;
-  log_.steps.push_back(point_of(record, log_.last_time));
+  StepPoint point = point_of(record, log_.last_time);
+  if (record.ranks) add_workers(log_, point, record.ranks->by_rank);
+  log_.steps.push_back(point);
   if (log_.steps.size() < kMostWatchedSteps) return;
   halve(log_.steps);
   log_.stride *= 2;

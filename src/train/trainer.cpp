@@ -51,21 +51,29 @@ StepRecord record_of(const StepBatch& work) {
   return record;
 }
 
+std::int64_t own_tokens(const StepBatch& work) {
+  std::int64_t tokens = 0;
+  for (const Batch& batch : work.micro) tokens += static_cast<std::int64_t>(batch.tgt_out.size());
+  return tokens;
+}
+
 // Of all workers; none when there is one.
-std::optional<SecondsSpread> spread_of_workers(Comm& comm, const StepSeconds& own) {
+std::optional<SecondsSpread> spread_of_workers(Comm& comm, const StepSeconds& own,
+                                               std::int64_t tokens) {
   if (comm.alone()) return {};
-  const Tensor mine = at::empty({static_cast<std::int64_t>(kStepPhases.size())}, at::kDouble);
+  const Tensor mine = at::empty({static_cast<std::int64_t>(kStepPhases.size()) + 1}, at::kDouble);
   auto* numbers = mine.mutable_data_ptr<double>();
   for (double StepSeconds::*phase : kStepPhases) *numbers++ = own.*phase;
-  std::vector<StepSeconds> all;
+  *numbers = static_cast<double>(tokens);
+  std::vector<StepSeconds> seconds;
+  std::vector<double> tokens_of;
   for (const Tensor& worker : comm.all_gather(mine)) {
     const auto* read = worker.const_data_ptr<double>();
-    for (double StepSeconds::*phase : kStepPhases) {
-      if (phase == kStepPhases.front()) all.emplace_back();
-      all.back().*phase = *read++;
-    }
+    StepSeconds& its = seconds.emplace_back();
+    for (double StepSeconds::*phase : kStepPhases) its.*phase = *read++;
+    tokens_of.push_back(*read);
   }
-  return spread_of(all);
+  return spread_of(seconds, tokens_of);
 }
 
 }  // namespace
@@ -160,7 +168,7 @@ StepRecord Trainer::step() {
   record.bytes_in = exchanged.bytes_in;
   record.seconds = time.result();
   parts_.watch.worked(record.seconds.total - record.seconds.exchange - record.seconds.wait);
-  record.ranks = spread_of_workers(parts_.comm, record.seconds);
+  record.ranks = spread_of_workers(parts_.comm, record.seconds, own_tokens(work));
   if (record.skipped) judge_overflow(record);
   return record;
 }

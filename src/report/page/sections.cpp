@@ -199,7 +199,10 @@ std::string hosts_section(const RunReport& r, const Json&) {
   std::string rows;
   for (const auto& [name, host] : hosts) {
     std::string link = host.last->interface;
-    if (host.last->link_bits_per_s) link += ", " + human_bits(*host.last->link_bits_per_s);
+    if (host.last->link_bits_per_s) {
+      const double busy = 8 * std::max(mean(host.out), mean(host.in)) / *host.last->link_bits_per_s;
+      link += format(", {}, {:.0f} % used", human_bits(*host.last->link_bits_per_s), 100 * busy);
+    }
     rows += format(
         "<tr><th>{}</th><td class=\"number\">{}</td><td class=\"number\">{:.0f} %</td><td "
         "class=\"number\">{:.2f}</td><td class=\"number\">{} of {}</td><td "

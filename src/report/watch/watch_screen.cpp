@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <map>
 
 #include "base/format.h"
 #include "base/progress.h"
 #include "report/units.h"
 #include "report/watch/chart.h"
+#include "report/watch/host_table.h"
 
 namespace tandem {
 namespace {
@@ -140,46 +140,6 @@ void add_step_bar(const RunReport& r, int columns, Screen& screen) {
   screen.push_back(legend);
 }
 
-std::string percent(std::optional<double> share) {
-  return share ? format("{:.0f} %", 100 * *share) : "-";
-}
-
-std::string mean_gpu(const SystemRecord& r) {
-  double sum = 0, count = 0;
-  for (const GpuSample& gpu : r.gpus) {
-    if (!gpu.utilisation) continue;
-    sum += *gpu.utilisation;
-    count += 1;
-  }
-  return count > 0 ? percent(sum / count) : "-";
-}
-
-void add_hosts(const RunReport& r, int columns, std::size_t most, Screen& screen) {
-  std::map<std::string, const SystemRecord*> newest;
-  for (const auto& sample : r.log.systems) newest[sample.record.host] = &sample.record;
-  screen.push_back({{cut(format("{:<12}{:<6}{:>6}{:>6}{:>6}{:>16}{:>10}{:>10}{:>7}", "host",
-                                "device", "cpu", "own", "gpu", "memory", "out/s", "in/s", "link"),
-                         columns),
-                     Style::soft}});
-  if (newest.empty()) screen.push_back({{"no samples of hosts yet", Style::soft}});
-  std::size_t shown = 0;
-  for (const auto& [name, s] : newest) {
-    if (shown++ == most) break;
-    std::optional<double> link;
-    if (s->link_bits_per_s) {
-      link = 8 * std::max(s->net_out_per_s, s->net_in_per_s) / *s->link_bits_per_s;
-    }
-    const std::string memory =
-        human_bytes(s->memory_used_bytes) + "/" + human_bytes(s->memory_total_bytes);
-    screen.push_back(
-        {{cut(format("{}{:<6}{:>6}{:>6}{:>6}{:>16}{:>10}{:>10}{:>7}", padded(cut(name, 11), 12),
-                     cut(r.totals.device, 5), percent(s->cpu), format("{:.1f}c", s->process_cores),
-                     mean_gpu(*s), memory, human_bytes(s->net_out_per_s),
-                     human_bytes(s->net_in_per_s), percent(link)),
-              columns)}});
-  }
-}
-
 // What is wrong first, then what is not known, then the rest.
 std::vector<const Finding*> by_urgency(const std::vector<Finding>& findings) {
   std::vector<const Finding*> out;
@@ -217,12 +177,20 @@ void add_events(const RunReport& r, int columns, std::size_t most, Screen& scree
   }
 }
 
+void append(Screen lines, Screen& screen) {
+  for (ScreenLine& line : lines) screen.push_back(std::move(line));
+}
+
+// A low screen with several hosts or workers gives up blank lines and some of the curves for them.
 void add_overview(const RunReport& r, int columns, int rows, Screen& screen) {
   const int spare = std::max(0, rows - 24);
-  add_charts(r, columns, 6 + spare / 2, screen);
-  screen.push_back({});
+  const std::size_t wanted = rows_of_host_table(r);
+  const bool tight = wanted > 1 && spare < 4;
+  if (!tight) screen.push_back({});
+  add_charts(r, columns, (tight ? 5 : 6) + spare / 3, screen);
+  if (!tight) screen.push_back({});
   add_step_bar(r, columns, screen);
-  add_hosts(r, columns, static_cast<std::size_t>(1 + spare / 8), screen);
+  append(host_table(r, columns, wanted > 1 ? static_cast<std::size_t>(6 + spare / 3) : 1), screen);
   const std::size_t events =
       std::min<std::size_t>(r.log.events.size(), 2 + static_cast<std::size_t>(spare / 6));
   const auto left = rows - 1 - static_cast<int>(screen.size()) - static_cast<int>(events);
@@ -249,7 +217,8 @@ void add_answers(const RunReport& r, int columns, Screen& screen) {
 }  // namespace
 
 Screen watch_screen(const RunReport& r, const WatchState& state, int columns, int rows) {
-  Screen screen = {title_line(r, state, columns), money_line(r, columns), {}};
+  Screen screen = {title_line(r, state, columns), money_line(r, columns)};
+  if (state.view != WatchView::overview) screen.push_back({});
   switch (state.view) {
     case WatchView::overview:
       add_overview(r, columns, rows, screen);
@@ -260,10 +229,13 @@ Screen watch_screen(const RunReport& r, const WatchState& state, int columns, in
     case WatchView::events:
       add_events(r, columns, static_cast<std::size_t>(std::max(1, rows - 4)), screen);
       break;
+    case WatchView::workers:
+      append(host_table(r, columns, static_cast<std::size_t>(std::max(2, rows - 5))), screen);
+      break;
   }
   screen.resize(static_cast<std::size_t>(std::max(1, rows - 1)));
   screen.push_back(
-      {{cut("q quit   p pause   tab overview, answers, events", columns), Style::soft}});
+      {{cut("q quit   p pause   tab overview, answers, events, workers", columns), Style::soft}});
   return screen;
 }
 

@@ -6,8 +6,8 @@
 
 namespace tandem {
 
-enum class WatchView { overview, answers, events };
-inline constexpr int kWatchViews = 3;
+enum class WatchView { overview, answers, events, workers };
+inline constexpr int kWatchViews = 4;
 
 struct WatchState {
   WatchView view = WatchView::overview;

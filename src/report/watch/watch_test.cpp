@@ -45,7 +45,8 @@ TEST(Chart, NothingAndNotANumberDrawNothing) {
 
 TEST(WatchScreen, FitsEveryScreen) {
   const RunReport r = report();
-  for (const WatchView view : {WatchView::overview, WatchView::answers, WatchView::events}) {
+  for (const WatchView view :
+       {WatchView::overview, WatchView::answers, WatchView::events, WatchView::workers}) {
     for (const auto& [columns, rows] : {std::pair{80, 24}, {100, 30}, {200, 60}}) {
       const Screen screen = watch_screen(r, {view, false, 1.7e9 + 5000}, columns, rows);
       ASSERT_EQ(static_cast<int>(screen.size()), rows);
@@ -63,6 +64,48 @@ TEST(WatchScreen, ShowsWhatIsAskedOfIt) {
                            "ended", "Is it fully trained?", "tokens/s", "q quit"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
+}
+
+// hosts with two workers each, the odd ones twice as quick.
+RunReport report_of_hosts(int hosts) {
+  SyntheticRun run;
+  run.workers = 2 * hosts;
+  RunLog log = run.log();
+  Json placed = Json::array();
+  const SystemRecord usual = log.systems.back().record;
+  for (int host = 0; host < hosts; ++host) {
+    SystemRecord sample = usual;
+    sample.host = "host-" + std::to_string(host);
+    sample.net_out_per_s = 6.25e6;
+    sample.link_bits_per_s = 1e8;
+    log.systems.push_back({log.last_time, sample});
+    for (int i = 0; i < 2; ++i) {
+      placed.push(Json::object().set("host", sample.host).set("device", "cpu"));
+      log.workers.push_back({i == 0 ? 1.0 : 0.5, i == 0 ? 0 : 0.25, 1000, 1});
+    }
+  }
+  std::erase_if(log.systems, [&](const auto& s) { return s.record.host == usual.host; });
+  log.starts.back().record.facts.set("cluster", Json::object()
+                                                    .set("workers", run.workers)
+                                                    .set("hosts", hosts)
+                                                    .set("by_rank", std::move(placed)));
+  return report_of("runs/a-name", std::move(log));
+}
+
+TEST(WatchScreen, HasARowForEveryHostAndWorker) {
+  const std::string text = plain_text(watch_screen(report_of_hosts(2), {}, 80, 24));
+  for (const char* part : {"host-0", "host-1", "rank 0", "rank 3", "25 %", "50 %", "tokens/s",
+                           "wait", "q quit", "Is it fully trained?"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(WatchScreen, SaysWhatOfManyHostsItCannotShow) {
+  const RunReport r = report_of_hosts(8);
+  const std::string small = plain_text(watch_screen(r, {}, 80, 24));
+  EXPECT_NE(small.find("more rows"), std::string::npos) << small;
+  const std::string all = plain_text(watch_screen(r, {WatchView::workers, false, 0}, 80, 40));
+  EXPECT_NE(all.find("rank 15"), std::string::npos) << all;
 }
 
 TEST(WatchScreen, AnEmptyJournalIsNoFailure) {

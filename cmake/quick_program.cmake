@@ -1,0 +1,17 @@
+# tandem-quick: the verbs that need no LibTorch, as a program that lies inside tandem (src/cli/quick/hand_over.cpp).
+# With sanitizers tandem does everything itself.
+if(NOT TANDEM_SANITIZE)
+  set(quick_program ${CMAKE_BINARY_DIR}/tandem-quick)
+  set(verbs config decode encode export_log get inspect prepare report watch)
+  list(TRANSFORM verbs REPLACE "(.+)" "src/cli/cmd_\\1.cpp")
+  add_executable(tandem_quick src/cli/quick/main.cpp src/cli/program.cpp src/cli/args.cpp src/cli/line_filter.cpp ${verbs})
+  target_link_libraries(tandem_quick PRIVATE tandem_report tandem_data CLI11::CLI11 tandem_warnings)
+  target_link_options(tandem_quick PRIVATE -s)
+  target_compile_definitions(tandem_quick PRIVATE TANDEM_VERSION="${PROJECT_VERSION}")
+  set_target_properties(tandem_quick PROPERTIES OUTPUT_NAME tandem-quick RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+
+  target_sources(tandem PRIVATE src/cli/quick/hand_over.cpp)
+  add_dependencies(tandem tandem_quick)
+  set_source_files_properties(src/cli/quick/hand_over.cpp PROPERTIES
+    COMPILE_DEFINITIONS TANDEM_QUICK_PROGRAM="${quick_program}" OBJECT_DEPENDS ${quick_program})
+endif()

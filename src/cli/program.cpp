@@ -1,0 +1,49 @@
+#include "cli/program.h"
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <new>
+
+#include "base/error.h"
+#include "base/format.h"
+
+namespace tandem {
+namespace {
+
+int fail(ExitCode code, std::string_view message) {
+  const std::string line = format("tandem: {}\n", message);
+  std::fputs(line.c_str(), stderr);
+  return static_cast<int>(code);
+}
+
+ExitCode run(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
+  CommandLine line(
+      "Trains translation models on the machines you have, and says whether it was worth it.",
+      TANDEM_VERSION);
+  add_verbs(line);
+  const ExitCode code = line.run(argc, argv);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw EnvError("cannot write to standard output: it is closed or its disk is full");
+  }
+  return code;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
+  try {
+    return static_cast<int>(run(argc, argv, add_verbs));
+  } catch (const Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const std::filesystem::filesystem_error& error) {
+    return fail(ExitCode::environment, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::environment, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::internal,
+                format("a mistake of tandem itself, please report it: {}", error.what()));
+  }
+}
+
+}  // namespace tandem
