@@ -1,6 +1,7 @@
 #include "cluster/local_spawn.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "base/files.h"
 #include "base/temporary_folder.h"
@@ -74,6 +75,20 @@ TEST(LocalSpawn, AfterARestartTheWorkersKnowWhyAndTakeTheOtherArguments) {
   EXPECT_EQ(run_local_workers(setting), ExitCode::ok);
   EXPECT_NE(read_file(file).find("1 rank "), std::string::npos);
   EXPECT_NE(read_file(file).find("was ended by signal 9"), std::string::npos);
+}
+
+TEST(LocalSpawn, ASignalEndsTheWaitBetweenTwoStarts) {
+  const TemporaryFolder folder;
+  SpawnSetting setting = counted(folder.path() / "count", "kill -9 $$");
+  setting.restarts = 1000;
+  int said = 0;
+  setting.say = [&](const std::string&) {
+    ++said;
+    // To this thread: the process may have others that would take it.
+    ::pthread_kill(::pthread_self(), SIGTERM);
+  };
+  EXPECT_THROW(run_local_workers(setting), Interrupted);
+  EXPECT_EQ(said, 1);
 }
 
 TEST(LocalSpawn, UsersMistakesAndStopsAreNotTriedAgain) {

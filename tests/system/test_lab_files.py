@@ -74,11 +74,12 @@ def test_the_dataset_is_sent_to_a_host_that_lacks_it(hosts):
     inode = (hosts.b / "data").stat().st_ino
     hosts.train("stop.steps=3", "data.distribute=true")
     assert (hosts.b / "data").stat().st_ino == inode
-    tokens = hosts.b / "data" / "card.json"
-    tokens.write_text(tokens.read_text().replace("train", "trian", 1))
+    card = hosts.b / "data/card.json"
+    card.write_text(card.read_text().replace("train", "trian", 1))
     hosts.train("stop.steps=4", "data.distribute=true")
     assert contents(hosts.b / "data") == contents(hosts.a / "data")
-    assert [record["step"] for record in hosts.records("step")] == [1, 2, 3, 4]
+    hosts.train("stop.steps=5")  # the setting may change
+    assert [record["step"] for record in hosts.records("step")] == [1, 2, 3, 4, 5]
 
 
 def test_a_lost_disk_is_replaced_by_the_mirror_and_the_run_goes_on_to_the_bit(hosts):
