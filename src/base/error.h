@@ -15,6 +15,7 @@ enum class ExitCode : int {
   environment = 3,   // the environment's failure: disk, network, memory
   internal = 70,     // our own mistake
   interrupted = 75,  // stopped by a signal, nothing half-written
+  gave_up = 93,      // restarts without progress: trying again by itself does not help
 };
 
 class Error : public std::runtime_error {

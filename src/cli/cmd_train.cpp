@@ -9,14 +9,15 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "cli/run_evaluation.h"
+#include "cli/run_files.h"
 #include "cli/run_preflight.h"
 #include "cli/run_setup.h"
 #include "cli/run_start.h"
 #include "cli/run_team.h"
 #include "cli/run_watchers.h"
+#include "cli/run_workers.h"
 #include "cli/verbs.h"
 #include "cluster/launch.h"
-#include "cluster/local_spawn.h"
 #include "config/dump.h"
 #include "config/load.h"
 #include "model/model_folder.h"
@@ -35,6 +36,9 @@ struct Options {
   std::string resume = "auto";
   std::int64_t workers = 1;
 };
+
+// How long the last copy of a checkpoint on another host may take.
+constexpr std::chrono::seconds kMirrorAtEnd{600}, kMirrorOnSignal{10};
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -114,9 +118,11 @@ std::string export_model(const RunFolder& run, const TrainState& state, const Tr
 // Trains; whatever ends it is in the journal and the log before it leaves. make_model: makes a
 // model of what was trained and says which; rank 0 calls it.
 EndRecord run_to_end(Trainer& trainer, Observer& observers, Team& team, HostWatch& watch,
-                     const std::function<std::string()>& make_model) {
+                     CheckpointMirror* mirror, const std::function<std::string()>& make_model) {
   try {
     EndRecord end = trainer.run();
+    // Whoever sent a signal does not wait for long.
+    if (mirror != nullptr) mirror->finish(end.reason == "signal" ? kMirrorOnSignal : kMirrorAtEnd);
     const bool makes_model = team.world().rank == 0 && end.reason != "signal";
     if (makes_model) observers.on_event({end.step, "model", make_model()});
     observers.on_end(end);
@@ -156,6 +162,7 @@ std::unique_ptr<HostWatch> add_watchers(ObserverList& observers, const RunConfig
   if (link) record.set("link_bits_per_s", *link);
   observers.on_run({start.resumed_from, std::move(record)});
   const std::int64_t step = start.state.step;
+  if (!team.restarted().empty()) observers.on_event({step, "restart", team.restarted()});
   for (const std::string& note : start.notes) observers.on_event({step, "resume", note});
   if (const auto warning = disk_warning(config, facts)) {
     observers.on_event({step, "warning", *warning});
@@ -191,20 +198,18 @@ std::optional<PreflightReport> check_links(Team& team, const RunConfig& config, 
 }
 
 // What one worker of the team does, the only one or one of many.
-EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
+EndRecord train_in(Team& team, HostFiles& files, const Options& options, const RunConfig& config,
                    const std::atomic<bool>& stop) {
   Comm& comm = team.comm();
+  files.share_dataset();
   const Dataset data(config.data.path);
   const Json settings = settings_of(config, data, comm.size());
   check_same_settings(comm, settings);
   const RunFolder run(config.run);
   make_run_folders(run);
   std::optional<RunLock> lock;
-  ResumePoint point;
-  if (comm.first()) {
-    lock.emplace(run);
-    point = find_resume_point(run, options.resume);
-  }
+  if (comm.first()) lock.emplace(run);
+  const ResumePoint point = files.resume_point(options.resume);
 
   const std::int64_t threads = threads_of(config, team);
   at::set_num_threads(static_cast<int>(threads));
@@ -222,8 +227,13 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
   const auto watch =
       add_watchers(observers, config, run, data,
                    facts_of(config, data, model, device.str(), comm.size()), start, team, links);
-  const ModelFiles files{config, data.vocab->model_bytes()};
-  CheckpointStore store(run, files, model.params());
+  const auto mirror = files.mirror(observers);
+  if (mirror) observers.add("the mirror", mirror->watcher());
+  for (const std::string& note : files.notes()) {
+    observers.on_event({start.state.step, "files", note});
+  }
+  const ModelFiles model_files{config, data.vocab->model_bytes()};
+  CheckpointStore store(run, model_files, model.params());
   Loader loader(data.train, loader_setting(config, comm), start.state.cursor);
   Trainer trainer(train_setting(config, settings),
                   {model, adam, loader, comm, *exchange, store, observers,
@@ -231,8 +241,8 @@ EndRecord train_in(Team& team, const Options& options, const RunConfig& config,
                    samples_of(config, data, static_cast<std::size_t>(threads)), stop,
                    watch_of(team, observers)},
                   std::move(start.state));
-  return run_to_end(trainer, observers, team, *watch,
-                    [&] { return export_model(run, trainer.state(), model, adam, files); });
+  return run_to_end(trainer, observers, team, *watch, mirror.get(),
+                    [&] { return export_model(run, trainer.state(), model, adam, model_files); });
 }
 
 // Settings that are known but not built yet must not be passed over in silence.
@@ -241,31 +251,6 @@ void refuse_what_is_missing(const RunConfig& config) {
     throw UserError(
         "cluster.mode=local cannot train yet, only be planned; set it to int4 or exact");
   }
-  if (config.data.distribute) {
-    throw UserError("data.distribute does not work yet; copy the dataset to every host yourself");
-  }
-  if (config.checkpoint.mirror) {
-    throw UserError("checkpoint.mirror does not work yet; set it to false");
-  }
-}
-
-// The same command once for each worker. What is wrong for all of them is said here, once.
-ExitCode train_with_workers(const Options& options, const RunConfig& config, const EnvMap& env) {
-  if (detect_launch(env).by != Launcher::none) {
-    throw UserError(
-        "--workers starts workers on one machine, but a launcher has started this process as one "
-        "of several already; leave --workers out");
-  }
-  const Dataset data(config.data.path);
-  const IgnoredSignals ignored;  // theirs too
-  SpawnSetting setting;
-  setting.program = "/proc/self/exe";
-  setting.arguments = {"train", "--resume", options.resume};
-  setting.arguments.insert(setting.arguments.end(), options.settings.begin(),
-                           options.settings.end());
-  setting.env = env;
-  setting.workers = static_cast<int>(options.workers);
-  return run_local_workers(setting);
 }
 
 ExitCode train(const Options& options) {
@@ -273,14 +258,16 @@ ExitCode train(const Options& options) {
   const RunConfig config = load_config(from.files, from.overrides);
   const EnvMap env = process_environment();
   if (options.workers > 1 || detect_launch(env).size > 1) refuse_what_is_missing(config);
-  if (options.workers > 1) return train_with_workers(options, config, env);
-
+  const IgnoredSignals ignored;  // by workers that are started here, too
+  if (options.workers > 1) {
+    return train_with_workers({options.settings, options.resume, options.workers}, config, env);
+  }
   const StopSignals signals;
-  const IgnoredSignals ignored;
   Team team(config, env, signals.flag());
   EndRecord end;
   team.work([&] {
-    end = train_in(team, options, config, signals.flag());
+    HostFiles files(team, config, signals.flag());  // until all have left
+    end = train_in(team, files, options, config, signals.flag());
     team.leave();
   });
   if (end.reason == "signal") {

@@ -15,8 +15,6 @@
 namespace tandem {
 namespace {
 
-constexpr double kComputeSeconds = 0.6;  // with links and exchange less than three in all
-
 // The disk that will hold the run; its folder may not be there yet.
 double disk_free_bytes(fs::path folder) {
   std::error_code unknown;
@@ -90,7 +88,8 @@ PreflightReport run_preflight(const PreflightParts& parts) {
   work.compute = [&]() -> ComputeSeconds {
     if (parts.model == nullptr) return {};  // the dataset is still to be sent here
     const double tokens = setting.facts.tokens / parts.world.size();
-    return try_compute(*parts.model, parts.data->train, parts.config, tokens, kComputeSeconds);
+    return try_compute(*parts.model, parts.data->train, parts.config, tokens,
+                       setting.compute_seconds);
   };
   if (parts.comm != nullptr && parts.config.cluster.mode != ExchangeMode::local) {
     work.exchange = exchange_trial(*parts.comm, link_format(parts.config.cluster));

@@ -23,11 +23,18 @@ void say(const std::string& line) {
   std::fputs(text.c_str(), stderr);
 }
 
+std::string restart_note(const LaunchInfo& launch) {
+  if (launch.restart == 0) return {};
+  return format("restart {}: {}", launch.restart,
+                launch.cause.empty() ? "the launcher started all workers again" : launch.cause);
+}
+
 }  // namespace
 
 Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& stop)
     : device_(config.device) {
   MeetingOptions options = meeting_options(config.cluster, env);
+  restarted_ = restart_note(options.launch);
   if (options.launch.size == 1) {
     comm_ = std::make_unique<Comm>();
     return;

@@ -34,9 +34,12 @@ class Team {
   int workers_of_host() const;
   // Of a team of several.
   Store& store() { return meeting_->store(); }
+  const std::string& token() const { return meeting_->token(); }  // proves who belongs to it
   std::string interface() const;  // that leads to the other hosts; empty: there are none
   std::string summary() const;    // a line for people; empty: one worker
   Json facts() const;             // for the journal
+  // "restart 1: rank 1 (pid 4711) was ended by signal 9 (Killed)"; empty: the first start
+  const std::string& restarted() const { return restarted_; }
 
   // Every host keeps rank 0's journal. Null where there are no other hosts, or for somebody else:
   JournalHome* journal_home();                                      // of rank 0
@@ -71,7 +74,7 @@ class Team {
   void lost(const std::string& cause);
 
   DeviceChoice device_;
-  std::string launched_;
+  std::string launched_, restarted_;
   std::atomic<bool> ending_ = false;  // the main thread says what happened
   std::mutex mutex_;
   std::vector<std::string> events_;

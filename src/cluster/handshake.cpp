@@ -53,7 +53,7 @@ std::optional<Answer> read_answer(std::string_view token, std::string_view hub_n
   const std::string expected =
       proof(token, "caller", hub_nonce, answer.nonce, caller_fields(answer.caller));
   if (!reader.complete() || !equal_secrets(given, expected)) return std::nullopt;
-  if (purpose < 1 || purpose > static_cast<std::uint8_t>(Purpose::journal)) return std::nullopt;
+  if (purpose < 1 || purpose > static_cast<std::uint8_t>(Purpose::files)) return std::nullopt;
   return answer;
 }
 

@@ -20,7 +20,7 @@
 
 namespace tandem {
 
-enum class Purpose : std::uint8_t { store = 1, heartbeat = 2, probe = 3, journal = 4 };
+enum class Purpose : std::uint8_t { store = 1, heartbeat = 2, probe = 3, journal = 4, files = 5 };
 
 struct Caller {
   Purpose purpose = Purpose::store;

@@ -107,6 +107,8 @@ LaunchInfo from_local(const Variables& env) {
   info.meeting = env.text("TANDEM_MEETING");
   info.port = env.needed("TANDEM_MEETING_PORT", 1, "TANDEM_RANK", 65535);
   info.listen_fd = info.rank == 0 ? env.number("TANDEM_LISTEN_FD", 0).value_or(-1) : -1;
+  info.restart = env.number("TANDEM_RESTART", 0).value_or(0);
+  info.cause = env.text("TANDEM_RESTART_CAUSE");
   return info;
 }
 
@@ -251,6 +253,11 @@ EnvMap local_worker_env(int rank, int size, const std::string& address, int port
              {"TANDEM_TOKEN", secret}};
   if (rank == 0) env["TANDEM_LISTEN_FD"] = format("{}", listen_fd);
   return env;
+}
+
+EnvMap restart_env(int restart, const std::string& cause) {
+  if (restart == 0) return {};
+  return {{"TANDEM_RESTART", format("{}", restart)}, {"TANDEM_RESTART_CAUSE", cause}};
 }
 
 }  // namespace tandem

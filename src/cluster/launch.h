@@ -35,6 +35,7 @@ struct LaunchInfo {
   std::string secret;        // TANDEM_TOKEN; never printed
   std::string job;           // tells jobs of one launcher apart: job and step id, run id
   int restart = 0;           // how often the launcher has started this job again
+  std::string cause = {};    // of the restart, where the launcher tells
 
   bool one_host() const { return local_size == size; }
 };
@@ -49,5 +50,7 @@ std::string describe(const LaunchInfo& info, const std::string& host);
 // FD_CLOEXEC in the child. secret: to_hex(random_token().bytes).
 EnvMap local_worker_env(int rank, int size, const std::string& address, int port, int listen_fd,
                         const std::string& secret);
+// The same for all workers, when they are started again. Nothing for the first start.
+EnvMap restart_env(int restart, const std::string& cause);
 
 }  // namespace tandem

@@ -184,5 +184,14 @@ TEST(JobToken, JobsAndRestartsDoNotMixAndSecretsCount) {
   EXPECT_EQ(from_hex("0g"), "");
 }
 
+TEST(Launch, ALocalRestartTellsItsCause) {
+  const EnvMap first = local_worker_env(1, 2, "127.0.0.1", 4711, -1, "secret");
+  EXPECT_EQ(detect_launch(with(first, restart_env(0, ""))).restart, 0);
+  const LaunchInfo again = detect_launch(with(first, restart_env(2, "rank 0 is gone")));
+  EXPECT_EQ(again.restart, 2);
+  EXPECT_EQ(again.cause, "rank 0 is gone");
+  EXPECT_THAT(describe(again, "a"), HasSubstr("restart 2"));
+}
+
 }  // namespace
 }  // namespace tandem

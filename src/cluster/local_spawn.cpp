@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <optional>
 
 #include "base/files.h"
@@ -82,18 +81,27 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(static_cast<int>(ExitCode::internal));
 }
 
-Child start_worker(const SpawnSetting& setting, int rank, const ListeningSocket& meeting,
-                   const std::string& token, const HeldSignals& signals) {
+// Which start of the workers this is.
+struct Attempt {
+  std::vector<std::string> arguments;
+  int restart = 0;
+  std::string cause = {};  // of the restart
+};
+
+Child start_worker(const SpawnSetting& setting, const Attempt& attempt, int rank,
+                   const ListeningSocket& meeting, const std::string& token,
+                   const HeldSignals& signals) {
   Child child;
   child.rank = rank;
   if (rank > 0) child.output = FileDescriptor(::memfd_create("tandem-output", MFD_CLOEXEC));
   EnvMap env = setting.env;
+  for (const auto& [name, value] : restart_env(attempt.restart, attempt.cause)) env[name] = value;
   for (const auto& [name, value] : local_worker_env(rank, setting.workers, kLoopback,
                                                     meeting.at.port, meeting.fd.get(), token)) {
     env[name] = value;
   }
   std::vector<std::string> arguments = {"tandem"}, variables;
-  arguments.insert(arguments.end(), setting.arguments.begin(), setting.arguments.end());
+  arguments.insert(arguments.end(), attempt.arguments.begin(), attempt.arguments.end());
   for (const auto& [name, value] : env) variables.push_back(name + "=" + value);
   const auto argument_pointers = pointers(arguments), variable_pointers = pointers(variables);
   const pid_t parent = ::getpid();
@@ -166,57 +174,36 @@ class Crowd {
   std::vector<WorkerEnd> ends_;
 };
 
-}  // namespace
+struct AttemptEnd {
+  SpawnVerdict verdict;
+  bool stopped = false;  // somebody asked for it
+};
 
-SpawnVerdict verdict_of(const std::vector<WorkerEnd>& ends) {
-  const WorkerEnd* killed = nullptr;  // the first that a signal of somebody else ended
-  const WorkerEnd* told = nullptr;    // the first with a code of its own
-  const WorkerEnd* first_rank = nullptr;
-  for (const WorkerEnd& end : ends) {
-    if (end.rank == 0) first_rank = &end;
-    if (end.signal != 0 && !end.stopped_by_us && killed == nullptr) killed = &end;
-    if (end.signal != 0 || end.exit_code == 0) continue;
-    // 3 is also the code of those who end because another one has failed.
-    const bool more_exact = told != nullptr && told->exit_code == 3 && end.exit_code != 3;
-    if (told == nullptr || more_exact) told = &end;
-  }
-  const bool rank_0_spoke =
-      first_rank != nullptr && first_rank->signal == 0 && first_rank->exit_code != 0;
-  if (rank_0_spoke) {
-    return {static_cast<ExitCode>(told->exit_code), ""};
-  }
-  if (killed != nullptr) {
-    return {ExitCode::environment,
-            format("rank {} (pid {}) was ended by signal {} ({}); the other workers were stopped; "
-                   "run the same command again to go on from the newest checkpoint",
-                   killed->rank, killed->pid, killed->signal, ::strsignal(killed->signal))};
-  }
-  if (told == nullptr) return {};
-  const std::string_view prefix = "tandem: ";
-  const bool sentence = told->words.starts_with(prefix);
-  return {static_cast<ExitCode>(told->exit_code),
-          told->words.empty() ? format("rank {} (pid {}) ended with exit code {} without a word",
-                                       told->rank, told->pid, told->exit_code)
-                              : told->words.substr(sentence ? prefix.size() : 0)};
+bool asks_to_stop(int signal) {
+  return signal == SIGINT || signal == SIGTERM;
 }
 
-ExitCode run_local_workers(const SpawnSetting& setting) {
+AttemptEnd run_once(const SpawnSetting& setting, const Attempt& attempt,
+                    const HeldSignals& signals) {
   std::string problem;
   auto meeting = listen_at({kLoopback, 0}, problem);
   if (!meeting) throw EnvError(format("cannot listen on {}: {}", kLoopback, problem));
   const std::string token = to_hex(random_token().bytes);
-  const HeldSignals signals;
   Crowd crowd;
   for (int rank = 0; rank < setting.workers; ++rank) {
-    crowd.add(start_worker(setting, rank, *meeting, token, signals));
+    crowd.add(start_worker(setting, attempt, rank, *meeting, token, signals));
   }
   meeting->fd = FileDescriptor();
 
+  AttemptEnd end;
   std::optional<Clock::time_point> deadline;
   bool killed = false;
   while (crowd.running()) {
     const int number = signals.next(std::chrono::milliseconds(100));
-    if (number == SIGINT || number == SIGTERM) crowd.signal_all(number);
+    if (asks_to_stop(number)) {
+      crowd.signal_all(number);
+      end.stopped = true;
+    }
     crowd.reap(killed);
     if (crowd.one_failed() && !deadline) deadline = Clock::now() + setting.grace;
     if (deadline && !killed && Clock::now() > *deadline) {
@@ -224,9 +211,60 @@ ExitCode run_local_workers(const SpawnSetting& setting) {
       killed = true;
     }
   }
-  const SpawnVerdict verdict = verdict_of(crowd.ends());
-  if (!verdict.message.empty()) throw Error(verdict.code, verdict.message);
-  return verdict.code;
+  end.verdict = verdict_of(crowd.ends());
+  return end;
+}
+
+void wait_before_restart(const HeldSignals& signals, std::chrono::milliseconds pause) {
+  const auto until = Clock::now() + pause;
+  while (Clock::now() < until) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (asks_to_stop(signals.next(left))) {
+      throw Interrupted(
+          "stopped between two starts of the workers; run the same command to go on from the "
+          "newest checkpoint");
+    }
+  }
+}
+
+std::string restart_text(const SpawnVerdict& verdict, std::chrono::milliseconds pause,
+                         std::int64_t restart, std::int64_t most) {
+  const std::string told = verdict.message.empty() ? "" : verdict.cause + "; ";
+  return format("{}the workers start again in {} s, restart {} of {} without a new checkpoint",
+                told, static_cast<double>(pause.count()) / 1000, restart, most);
+}
+
+[[noreturn]] void give_up(const SpawnSetting& setting, const SpawnVerdict& verdict) {
+  throw Error(ExitCode::gave_up,
+              format("gave up after {} restart{} without a new checkpoint: {}; mend that, then run "
+                     "the same command again",
+                     setting.restarts, setting.restarts == 1 ? "" : "s", verdict.cause));
+}
+
+}  // namespace
+
+ExitCode run_local_workers(const SpawnSetting& setting) {
+  const HeldSignals signals;
+  RestartPolicy policy(setting.restarts, setting.progress());
+  Attempt attempt{setting.arguments};
+  for (;;) {
+    const auto [verdict, stopped] = run_once(setting, attempt, signals);
+    if (verdict.code == ExitCode::ok) return verdict.code;
+    const RestartChoice choice =
+        policy.after({verdict.code, verdict.killed, stopped, setting.progress()});
+    if (choice.gave_up) give_up(setting, verdict);
+    if (!choice.pause) {
+      if (!verdict.message.empty()) throw Error(verdict.code, verdict.message);
+      return verdict.code;
+    }
+    setting.say(restart_text(verdict, *choice.pause, policy.restarts(), setting.restarts));
+    wait_before_restart(signals, *choice.pause);
+    attempt.cause = verdict.cause;
+    attempt.restart += 1;
+    if (policy.progressed() && !setting.arguments_again.empty()) {
+      attempt.arguments = setting.arguments_again;
+    }
+  }
 }
 
 }  // namespace tandem

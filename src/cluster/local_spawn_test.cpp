@@ -1,42 +1,13 @@
 #include "cluster/local_spawn.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+
+#include "base/files.h"
+#include "base/temporary_folder.h"
 
 namespace tandem {
 namespace {
-
-TEST(LocalSpawn, AllWell) {
-  const SpawnVerdict verdict = verdict_of({{.rank = 1}, {.rank = 0}});
-  EXPECT_EQ(verdict.code, ExitCode::ok);
-  EXPECT_EQ(verdict.message, "");
-}
-
-TEST(LocalSpawn, RankZeroSpeaksForAllAndTheExactCodeIsKept) {
-  const WorkerEnd other{.rank = 1, .exit_code = 2, .words = "tandem: no dataset"};
-  const WorkerEnd first{.rank = 0, .exit_code = 3};
-  for (const auto& ends : {std::vector{other, first}, std::vector{first, other}}) {
-    EXPECT_EQ(verdict_of(ends).code, ExitCode::user);
-    EXPECT_EQ(verdict_of(ends).message, "");
-  }
-  EXPECT_EQ(verdict_of({{.rank = 1, .exit_code = 75}, {.rank = 0, .exit_code = 75}}).code,
-            ExitCode::interrupted);
-}
-
-TEST(LocalSpawn, AKilledWorkerIsNamedUnlessRankZeroHasDoneIt) {
-  const WorkerEnd killed{.rank = 0, .pid = 77, .signal = 9};
-  const WorkerEnd other{.rank = 1, .exit_code = 3, .words = "tandem: rank 0 is gone"};
-  const SpawnVerdict verdict = verdict_of({other, killed});
-  EXPECT_EQ(verdict.code, ExitCode::environment);
-  EXPECT_NE(verdict.message.find("rank 0 (pid 77) was ended by signal 9"), std::string::npos);
-  EXPECT_EQ(verdict_of({{.rank = 1, .signal = 9}, {.rank = 0, .exit_code = 3}}).message, "");
-}
-
-TEST(LocalSpawn, AWorkerThatWeStoppedIsNotTheCause) {
-  const SpawnVerdict verdict = verdict_of({{.rank = 1, .exit_code = 2, .words = "tandem: no room"},
-                                           {.rank = 0, .signal = 9, .stopped_by_us = true}});
-  EXPECT_EQ(verdict.code, ExitCode::user);
-  EXPECT_EQ(verdict.message, "no room");
-}
 
 TEST(LocalSpawn, CodesOfRealProcessesComeBack) {
   SpawnSetting setting;
@@ -57,6 +28,77 @@ TEST(LocalSpawn, CodesOfRealProcessesComeBack) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::user);
     EXPECT_STREQ(error.what(), "cannot");
+  }
+}
+
+// A shell script whose $COUNT file tells how often it was started as rank 0.
+SpawnSetting counted(const fs::path& count, const std::string& script) {
+  SpawnSetting setting;
+  setting.program = "/bin/sh";
+  setting.workers = 2;
+  setting.grace = std::chrono::milliseconds(10);
+  setting.env["COUNT"] = count.string();
+  setting.arguments = {"-c", "[ $TANDEM_RANK = 0 ] && echo \"start\" >> $COUNT; " + script};
+  return setting;
+}
+
+TEST(LocalSpawn, AWorkerThatAlwaysDiesIsGivenUpWithTheCause) {
+  const TemporaryFolder folder;
+  SpawnSetting setting =
+      counted(folder.path() / "count", "[ $TANDEM_RANK = 1 ] && kill -9 $$; sleep 60");
+  setting.restarts = 2;
+  std::vector<std::string> said;
+  setting.say = [&](const std::string& line) { said.push_back(line); };
+  try {
+    run_local_workers(setting);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::gave_up);
+    const std::string text = error.what();
+    EXPECT_TRUE(
+        text.starts_with("gave up after 2 restarts without a new checkpoint: rank 1 (pid "));
+    EXPECT_NE(text.find("was ended by signal 9 (Killed)"), std::string::npos);
+  }
+  EXPECT_EQ(read_file(folder.path() / "count"), "start\nstart\nstart\n");
+  ASSERT_EQ(said.size(), 2);
+  EXPECT_NE(said[0].find("start again in 0.5 s, restart 1 of 2"), std::string::npos) << said[0];
+}
+
+TEST(LocalSpawn, AfterARestartTheWorkersKnowWhyAndTakeTheOtherArguments) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "count";
+  SpawnSetting setting = counted(file, "[ -n \"$TANDEM_RESTART\" ] || kill -9 $$; exit 70");
+  setting.restarts = 1;
+  setting.arguments_again = {"-c", "echo \"$TANDEM_RESTART $TANDEM_RESTART_CAUSE\" >> $COUNT"};
+  std::int64_t asked = 0;
+  setting.progress = [&] { return RunProgress{asked++, 0}; };
+  EXPECT_EQ(run_local_workers(setting), ExitCode::ok);
+  EXPECT_NE(read_file(file).find("1 rank "), std::string::npos);
+  EXPECT_NE(read_file(file).find("was ended by signal 9"), std::string::npos);
+}
+
+TEST(LocalSpawn, ASignalEndsTheWaitBetweenTwoStarts) {
+  const TemporaryFolder folder;
+  SpawnSetting setting = counted(folder.path() / "count", "kill -9 $$");
+  setting.restarts = 1000;
+  int said = 0;
+  setting.say = [&](const std::string&) {
+    ++said;
+    // To this thread: the process may have others that would take it.
+    ::pthread_kill(::pthread_self(), SIGTERM);
+  };
+  EXPECT_THROW(run_local_workers(setting), Interrupted);
+  EXPECT_EQ(said, 1);
+}
+
+TEST(LocalSpawn, UsersMistakesAndStopsAreNotTriedAgain) {
+  const TemporaryFolder folder;
+  for (const int code : {2, 75}) {
+    const fs::path file = folder.path() / std::to_string(code);
+    SpawnSetting setting = counted(file, "exit " + std::to_string(code));
+    setting.restarts = 3;
+    EXPECT_EQ(static_cast<int>(run_local_workers(setting)), code);
+    EXPECT_EQ(read_file(file), "start\n");
   }
 }
 

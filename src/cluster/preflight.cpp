@@ -14,7 +14,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kFewValues = 1 << 14;
-constexpr double kExchangeSeconds = 0.2;  // of the larger of two exchanges
 constexpr int kFewTimes = 3;
 
 // What workers tell each other through the store.
@@ -115,8 +114,8 @@ std::optional<TravelCost> measure_exchange(const PreflightSetting& setting,
                                            const PreflightWork& work, const LinkSummary& link) {
   if (!work.exchange || link.bytes_per_second <= 0) return {};
   const double bytes = bytes_per_value(setting.schemes.front());
-  const double many = std::clamp(kExchangeSeconds * link.bytes_per_second / bytes, 4 * kFewValues,
-                                 4 * setting.facts.bucket_values);
+  const double many = std::clamp(setting.exchange_seconds * link.bytes_per_second / bytes,
+                                 4 * kFewValues, 4 * setting.facts.bucket_values);
   work.exchange(kFewValues);  // connections, first pages
   std::vector<double> few;
   for (int i = 0; i < kFewTimes; ++i) few.push_back(work.exchange(kFewValues));

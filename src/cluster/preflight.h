@@ -38,7 +38,11 @@ struct PreflightSetting {
   std::optional<std::int64_t> steps_to_end;
   std::optional<double> price_per_host_hour;
   std::string currency;
-  double link_seconds = 1.6;
+  // What it may take by design; more than three in all would be noticed at every start.
+  double link_seconds = 1.4;
+  double compute_seconds = 0.5;   // of trying
+  double exchange_seconds = 0.2;  // of the larger of two exchanges, which runs twice
+  double design_seconds() const { return link_seconds + compute_seconds + 2 * exchange_seconds; }
   double link_limit_seconds = 10;  // of a round of probes, when a link is dead
   double limit_seconds = 60;       // when a worker does not answer; slow ones compute for a while
 };

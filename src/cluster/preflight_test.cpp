@@ -169,5 +169,9 @@ TEST(Preflight, AWorkerThatDoesNotAnswerIsNamed) {
   }
 }
 
+TEST(PreflightSetting, LeavesRoomBelowThreeSeconds) {
+  EXPECT_LE(PreflightSetting{}.design_seconds(), 2.5);
+}
+
 }  // namespace
 }  // namespace tandem

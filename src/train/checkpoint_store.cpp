@@ -34,6 +34,15 @@ TextMap model_metadata(const BestModel& model) {
 
 }  // namespace
 
+void delete_old_checkpoints(const RunFolder& run, std::int64_t keep) {
+  const auto checkpoints = run.list_checkpoints();
+  std::vector<std::int64_t> steps;
+  for (const auto& [step, folder] : checkpoints) steps.push_back(step);
+  for (const std::int64_t step : steps_to_delete(steps, static_cast<std::size_t>(keep))) {
+    delete_folder(checkpoints.at(step));
+  }
+}
+
 CheckpointStore::CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout)
     : run_(std::move(run)),
       files_(std::move(files)),
@@ -124,13 +133,7 @@ SaveOutcome CheckpointStore::write(const SaveRequest& request) const {
 }
 
 void CheckpointStore::delete_old(const TrainState& state) const {
-  const auto checkpoints = run_.list_checkpoints();
-  std::vector<std::int64_t> steps;
-  for (const auto& [step, folder] : checkpoints) steps.push_back(step);
-  for (const std::int64_t step :
-       steps_to_delete(steps, static_cast<std::size_t>(files_.config.checkpoint.keep))) {
-    delete_folder(checkpoints.at(step));
-  }
+  delete_old_checkpoints(run_, files_.config.checkpoint.keep);
   for (const auto& [folder, model] : run_.list_best()) {
     const bool kept = std::ranges::any_of(state.best, [&](const BestModel& best) {
       return folder.filename().string() == best_name(best);

@@ -37,6 +37,9 @@ struct SaveOutcome {
   std::string failure;  // empty: it is on disk
 };
 
+// All but the newest `keep` of a run.
+void delete_old_checkpoints(const RunFolder& run, std::int64_t keep);
+
 class CheckpointStore {
  public:
   // layout outlives the store; only its slots are used.

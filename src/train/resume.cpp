@@ -10,26 +10,6 @@
 namespace tandem {
 namespace {
 
-ResumePoint newest_whole(const RunFolder& run) {
-  ResumePoint point;
-  const auto checkpoints = run.list_checkpoints();
-  for (auto at = checkpoints.rbegin(); at != checkpoints.rend(); ++at) {
-    const std::string problem = checkpoint_problem(at->second);
-    if (problem.empty()) {
-      point.checkpoint = at->second;
-      return point;
-    }
-    point.damaged.push_back(format("{} cannot be used: {}", at->second.string(), problem));
-  }
-  if (!checkpoints.empty()) {
-    throw UserError(
-        format("no checkpoint of {} is whole ({}); restore one, or set another run= to "
-               "start anew",
-               run.root().string(), join(point.damaged, "; ")));
-  }
-  return point;
-}
-
 ResumePoint named(const RunFolder& run, const fs::path& folder) {
   const std::string problem = checkpoint_problem(folder);
   if (!problem.empty()) {
@@ -72,8 +52,34 @@ void compare(const Json* was, const Json* is, const std::string& key,
 
 }  // namespace
 
+ResumePoint newest_whole_checkpoint(const RunFolder& run) {
+  ResumePoint point;
+  const auto checkpoints = run.list_checkpoints();
+  for (auto at = checkpoints.rbegin(); at != checkpoints.rend(); ++at) {
+    const std::string problem = checkpoint_problem(at->second);
+    if (problem.empty()) {
+      point.checkpoint = at->second;
+      return point;
+    }
+    point.damaged.push_back(format("{} cannot be used: {}", at->second.string(), problem));
+  }
+  return point;
+}
+
+void refuse_if_all_damaged(const RunFolder& run, const ResumePoint& point) {
+  if (point.checkpoint || point.damaged.empty()) return;
+  throw UserError(
+      format("no checkpoint of {} is whole ({}); restore one, or set another run= to "
+             "start anew",
+             run.root().string(), join(point.damaged, "; ")));
+}
+
 ResumePoint find_resume_point(const RunFolder& run, const std::string& choice) {
-  if (choice == "auto") return newest_whole(run);
+  if (choice == "auto") {
+    ResumePoint point = newest_whole_checkpoint(run);
+    refuse_if_all_damaged(run, point);
+    return point;
+  }
   if (choice != "never") return named(run, choice);
   if (!run.list_checkpoints().empty()) {
     throw UserError(
@@ -91,9 +97,9 @@ std::vector<SettingChange> changed_settings(const Json& was, const Json& is) {
 }
 
 bool may_change(std::string_view key) {
-  // The first three change memory or rounding only; a rate may be changed on purpose.
-  constexpr std::array<std::string_view, 3> kAlways = {"model.preset", "batch.max_tokens_per_micro",
-                                                       "data.path"};
+  // These change memory, rounding or places only; a rate may be changed on purpose.
+  constexpr std::array<std::string_view, 4> kAlways = {"model.preset", "batch.max_tokens_per_micro",
+                                                       "data.path", "data.distribute"};
   constexpr std::array<std::string_view, 9> kFixed = {"workers",   "seed",     "precision",
                                                       "data.",     "model.",   "batch.",
                                                       "optim.ema", "dataset.", "optim.beta"};

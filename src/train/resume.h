@@ -18,6 +18,11 @@ struct ResumePoint {
   std::vector<std::string> damaged;    // newer checkpoints that could not be used, and why
 };
 
+// The newest whole checkpoint on this disk, if there is any.
+ResumePoint newest_whole_checkpoint(const RunFolder& run);
+// Checkpoints that are all damaged are not overwritten by a new start: UserError.
+void refuse_if_all_damaged(const RunFolder& run, const ResumePoint& point);
+
 // choice: "auto" (the newest whole checkpoint, if there is any), "never" (a run directory that has
 // checkpoints is refused), or a checkpoint's folder. Checkpoints of which none is whole: UserError.
 ResumePoint find_resume_point(const RunFolder& run, const std::string& choice);

@@ -179,7 +179,7 @@ def test_sentences_per_worker_fix_the_number_of_workers(make_run):
 @pytest.mark.parametrize("rank", [0, 1, 2])
 def test_a_killed_worker_ends_the_others_with_its_name(make_run, rank):
     run = make_run()
-    child = run.start(3, "stop.steps=1000000")
+    child = run.start(3, "stop.steps=1000000", "cluster.restarts=0")
     run.wait_for_step(child, 6)
     pids = run.pids()
     os.kill(pids[rank], signal.SIGKILL)
@@ -189,6 +189,46 @@ def test_a_killed_worker_ends_the_others_with_its_name(make_run, rank):
     assert len([line for line in stderr.splitlines() if line.startswith("tandem: ") and "rank" in line]) == 1, stderr
     assert gone(pids)
     run.train(3, "stop.steps=8")  # and the same command goes on
+
+
+@pytest.fixture(scope="module")
+def long_run(program, tandem, data, tmp_path_factory):
+    """Uninterrupted, and long enough that the kill of a worker comes in time."""
+    run = Run(program, tandem, data, tmp_path_factory.mktemp("long"))
+    run.train(2, "stop.steps=60")
+    return run
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_killed_worker_is_started_again_and_nothing_is_lost(make_run, long_run, rank):
+    run = make_run()
+    child = run.start(2, "stop.steps=60")
+    run.wait_for_step(child, 7)
+    first = run.pids()
+    os.kill(first[rank], signal.SIGKILL)
+    _, stderr = child.communicate(timeout=100)
+    assert child.returncode == 0, stderr
+    assert re.search(r"the workers start again in 0\.5 s, restart 1 of 3 without a new checkpoint", stderr), stderr
+    (event,) = [line for line in run.lines("event") if line["kind"] == "restart"]
+    assert event["text"] == f"restart 1: rank {rank} (pid {first[rank]}) was ended by signal 9 (Killed)"
+    assert run.losses() == long_run.losses() and run.weights(60) == long_run.weights(60)
+    assert gone(first)
+
+
+def test_workers_that_always_die_are_given_up(make_run):
+    run = make_run()
+    child = run.start(2, "checkpoint.every=0", "eval.every=0", "stop.steps=1000000", "cluster.restarts=1")
+    for _ in range(2):
+        seen = len([line for line in run.lines("run")])
+        deadline = time.monotonic() + 60
+        while len(run.lines("run")) == seen and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.kill(run.pids()[1], signal.SIGKILL)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 93, stderr
+    last = stderr.splitlines()[-1]
+    assert re.match(r"tandem: gave up after 1 restart without a new checkpoint: rank 1 \(pid \d+\) was ended by signal 9", last), last
+    assert gone(run.pids())
 
 
 def test_ctrl_c_saves_once_and_ends_with_75(make_run):
@@ -220,8 +260,7 @@ def test_mistakes_are_told_once(make_run, tandem):
     run = make_run()
     for more, words in ((["data.path=absent"], "absent"), (["optim.lrr=1"], "optim.lrr"),
                         (["run=/proc/run"], "/proc/run"), (["--resume", "absent"], "absent"),
-                        (["cluster.mode=int4"], "cluster.mode=int4"), (["data.distribute=true"], "data.distribute"),
-                        (["checkpoint.mirror=true"], "checkpoint.mirror")):
+                        (["cluster.mode=int4"], "cluster.mode=int4")):
         done = tandem(*run.command(2, *more), env=QUIET)
         assert done.returncode in (2, 3), done.stderr
         assert words in done.stderr and done.stderr.count("tandem: ") == 1, done.stderr

@@ -1,0 +1,55 @@
+#include "cli/run_workers.h"
+
+#include <cstdio>
+
+#include "base/format.h"
+#include "cli/run_setup.h"
+#include "cluster/launch.h"
+#include "cluster/local_spawn.h"
+#include "train/run_folder.h"
+
+namespace tandem {
+namespace {
+
+RunProgress progress_of(const RunFolder& run) {
+  RunProgress progress;
+  const auto checkpoints = run.list_checkpoints();
+  if (!checkpoints.empty()) progress.checkpoint = checkpoints.rbegin()->first;
+  std::error_code none;
+  const auto bytes = fs::file_size(run.journal(), none);
+  if (!none) progress.journal_bytes = static_cast<std::int64_t>(bytes);
+  return progress;
+}
+
+std::vector<std::string> train_arguments(const WorkersOptions& options, const std::string& resume) {
+  std::vector<std::string> arguments = {"train", "--resume", resume};
+  arguments.insert(arguments.end(), options.settings.begin(), options.settings.end());
+  return arguments;
+}
+
+}  // namespace
+
+ExitCode train_with_workers(const WorkersOptions& options, const RunConfig& config,
+                            const EnvMap& env) {
+  if (detect_launch(env).by != Launcher::none) {
+    throw UserError(
+        "--workers starts workers on one machine, but a launcher has started this process as one "
+        "of several already; leave --workers out");
+  }
+  const Dataset data(config.data.path);
+  SpawnSetting setting;
+  setting.program = "/proc/self/exe";
+  setting.arguments = train_arguments(options, options.resume);
+  setting.arguments_again = train_arguments(options, "auto");
+  setting.env = env;
+  setting.workers = static_cast<int>(options.workers);
+  setting.restarts = config.cluster.restarts;
+  setting.progress = [run = RunFolder(config.run)] { return progress_of(run); };
+  setting.say = [](const std::string& line) {
+    const std::string text = format("tandem: {}\n", line);
+    std::fputs(text.c_str(), stderr);
+  };
+  return run_local_workers(setting);
+}
+
+}  // namespace tandem

@@ -1,0 +1,123 @@
+"""Hosts without a shared disk: the dataset is sent, checkpoints are copied, and the newest one is found wherever it is."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
+cluster: {wire: fp32, mode: exact}
+eval: {every: 1000000, beam: 1}
+checkpoint: {every: 4, keep: 2}
+log: {every: 1}
+"""
+
+
+@pytest.fixture(scope="module")
+def data(reversed_words):
+    return reversed_words(300) / "data"
+
+
+class Hosts:
+    """Two hosts; the dataset is on host-a only."""
+
+    def __init__(self, lab, program: Path, data: Path):
+        self.lab, self.a, self.b = lab, lab.folder / "host-a", lab.folder / "host-b"
+        shutil.copytree(data, self.a / "data")
+        for own in (self.a, self.b):
+            (own / "config.yaml").write_text(CONFIG)
+        self.command = [program, "train", lab.disk / "config.yaml", f"data.path={lab.disk}/data"]
+
+    def train(self, *more, run="run", code=0):
+        done = self.lab.mpirun([*self.command, f"run={self.lab.disk}/{run}", *more], workers=1,
+                               env={"OMP_WAIT_POLICY": "passive"})
+        assert (done.returncode == 0) == (code == 0), done.stdout
+        return done.stdout
+
+    def records(self, kind, run="run"):
+        lines = (self.a / run / "journal.jsonl").read_text().splitlines()
+        return [record for record in map(json.loads, lines) if record["type"] == kind]
+
+
+@pytest.fixture
+def hosts(lab, program, data):
+    if not shutil.which("mpirun"):
+        pytest.skip("needs mpirun")
+    return Hosts(lab(), program, data)
+
+
+def contents(folder: Path) -> dict:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def checkpoints(host: Path, run="run") -> list:
+    return sorted(path.name for path in (host / run / "checkpoints").glob("step-*"))
+
+
+def test_the_dataset_is_sent_to_a_host_that_lacks_it(hosts):
+    refused = hosts.train("stop.steps=2", code=2)
+    assert re.search(r"host-b rank 1 .*/data is not a dataset", refused), refused
+    hosts.train("stop.steps=2", "data.distribute=true")
+    assert contents(hosts.b / "data") == contents(hosts.a / "data")
+    assert not list(hosts.b.glob(".data*"))
+    (note,) = [event["text"] for event in hosts.records("event") if event["kind"] == "files"]
+    assert re.search(r"sent the dataset .* to host-b: .* in [0-9.]+ s", note)
+
+    # Another one is replaced, an equal one is left alone.
+    inode = (hosts.b / "data").stat().st_ino
+    hosts.train("stop.steps=3", "data.distribute=true")
+    assert (hosts.b / "data").stat().st_ino == inode
+    card = hosts.b / "data/card.json"
+    card.write_text(card.read_text().replace("train", "trian", 1))
+    hosts.train("stop.steps=4", "data.distribute=true")
+    assert contents(hosts.b / "data") == contents(hosts.a / "data")
+    hosts.train("stop.steps=5")  # the setting may change
+    assert [record["step"] for record in hosts.records("step")] == [1, 2, 3, 4, 5]
+
+
+def test_a_lost_disk_is_replaced_by_the_mirror_and_the_run_goes_on_to_the_bit(hosts):
+    shutil.copytree(hosts.a / "data", hosts.b / "data")
+    hosts.train("stop.steps=16", run="whole")
+    assert not (hosts.b / "whole/checkpoints").exists()
+
+    hosts.train("stop.steps=9", "checkpoint.mirror=true")
+    assert checkpoints(hosts.a) == ["step-00000008", "step-00000009"]
+    assert checkpoints(hosts.b)[-1] == "step-00000009"  # older ones may have been passed over
+    for name in set(checkpoints(hosts.a)) & set(checkpoints(hosts.b)):
+        assert contents(hosts.a / "run/checkpoints" / name) == contents(hosts.b / "run/checkpoints" / name)
+    copied = [event["text"] for event in hosts.records("event") if event["kind"] == "mirror"]
+    assert copied[-1] == "host-b has the checkpoint of step 9 too"
+
+    shutil.rmtree(hosts.a / "run")
+    hosts.train("stop.steps=16", "checkpoint.mirror=true")
+    assert hosts.records("run")[0]["resumed_from"] == 9
+    (note,) = [event["text"] for event in hosts.records("event") if event["kind"] == "files"]
+    assert re.search(r"the checkpoint of step 9 \(.*\) came from host-b, which has the newest", note)
+    last = "checkpoints/step-00000016"
+    for name in ("model.safetensors", "optimizer.safetensors"):
+        assert (hosts.a / "run" / last / name).read_bytes() == (hosts.a / "whole" / last / name).read_bytes()
+
+
+def test_a_mirror_that_cannot_be_written_is_an_event_and_not_the_end(hosts):
+    shutil.copytree(hosts.a / "data", hosts.b / "data")
+    (hosts.b / "run").mkdir()
+    (hosts.b / "run/checkpoints").symlink_to("/nowhere/at/all")
+    hosts.train("stop.steps=5", "checkpoint.mirror=true")
+    warnings = [event["text"] for event in hosts.records("event") if event["kind"] == "warning"]
+    assert any(re.search(r"the checkpoint of step [45] could not be copied to host-b: .*; training goes on", text) for text in warnings), warnings
+    assert checkpoints(hosts.a) == ["step-00000004", "step-00000005"]
+
+
+def test_a_new_start_is_refused_when_another_host_has_checkpoints(hosts):
+    shutil.copytree(hosts.a / "data", hosts.b / "data")
+    hosts.train("stop.steps=4", "checkpoint.mirror=true")
+    shutil.rmtree(hosts.a / "run")
+    refused = hosts.train("stop.steps=5", "--resume", "never", code=2)
+    assert re.search(r"host-b rank 1 .* holds checkpoints, which --resume never would mix up", refused), refused

@@ -1,0 +1,73 @@
+"""What a host's interface carries: gradients are summed inside a host first, so four workers on two hosts send what two would."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 64, heads: 2, ffn: 256, encoder_layers: 2, decoder_layers: 2, dropout: 0.1}
+data: {max_length: 64}
+batch: {tokens: 200, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
+cluster: {wire: fp32, mode: exact, check_every: 0}
+eval: {every: 1000000, beam: 1}
+checkpoint: {every: 1000000}
+stop: {steps: 1000000}
+log: {every: 1000}
+"""
+WORKERS_A_HOST, HOSTS = 2, 2
+STEPS = 120
+
+
+@pytest.fixture(scope="module")
+def data(reversed_words):
+    return reversed_words(300) / "data"
+
+
+class Journal:
+    def __init__(self, path):
+        self.path = path
+
+    def records(self, kind):
+        text = self.path.read_text() if self.path.exists() else ""
+        lines = map(json.loads, text[:text.rfind("\n") + 1].splitlines())
+        return [line for line in lines if line["type"] == kind]
+
+    def wait_for(self, step, process):
+        deadline = time.monotonic() + 150
+        while not (steps := self.records("step")) or steps[-1]["step"] < step:
+            assert process.poll() is None, process.stdout.read()
+            assert time.monotonic() < deadline, f"step {step} was not reached"
+            time.sleep(0.02)
+        return steps[-1]["step"]
+
+
+def test_an_interface_carries_the_hosts_sum_and_not_each_workers(lab, program, data):
+    if not shutil.which("mpirun"):
+        pytest.skip("needs mpirun")
+    hosts = lab(rate="1gbit")
+    for name in hosts.names:
+        shutil.copytree(data, hosts.folder / name / "data")
+        (hosts.folder / name / "config.yaml").write_text(CONFIG)
+    process = hosts.start_mpirun([program, "train", hosts.disk / "config.yaml", f"data.path={hosts.disk}/data", f"run={hosts.disk}/run"],
+                                 workers=WORKERS_A_HOST, env={"OMP_WAIT_POLICY": "passive"})
+    journal = Journal(hosts.folder / "host-a/run/journal.jsonl")
+
+    first = journal.wait_for(5, process)
+    before = {name: hosts.bytes_sent(name) for name in hosts.names}
+    last = journal.wait_for(first + STEPS, process)
+    after = {name: hosts.bytes_sent(name) for name in hosts.names}
+
+    gradient_bytes = journal.records("run")[0]["parameters"] * 4
+    by_hosts = gradient_bytes * 2 * (HOSTS - 1) / HOSTS  # a sum of two hosts: each sends all it has, once
+    workers = WORKERS_A_HOST * HOSTS
+    by_ring = gradient_bytes * 2 * (workers - 1) / workers  # what crosses the one cable of a host in a ring of all workers
+    for name in hosts.names:
+        a_step = (after[name] - before[name]) / (last - first)
+        print(f"{name}: {a_step:.0f} bytes a step; by hosts {by_hosts:.0f}, as a ring of all workers {by_ring:.0f}")
+        assert a_step == pytest.approx(by_hosts, rel=0.05)
+        assert by_ring / a_step > 1.5 / 1.05
+    assert all(step["bytes_out"] == pytest.approx(by_hosts, rel=0.01) for step in journal.records("step"))

@@ -1,0 +1,113 @@
+"""The whole training under each launcher: srun with and without PMIx, torchrun with a restart, by hand on two hosts."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import slurm as slurm_daemons
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
+cluster: {wire: fp32, mode: exact, join_timeout: 60}
+eval: {every: 1000000, beam: 1}
+checkpoint: {every: 4}
+stop: {steps: 6}
+log: {every: 1}
+"""
+QUIET = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="module")
+def data(reversed_words):
+    return reversed_words(300) / "data"
+
+
+def records(run: Path, kind: str) -> list:
+    """Lines that count: a resumed run supersedes what came after its checkpoint."""
+    path, kept = run / "journal.jsonl", []
+    text = path.read_text() if path.exists() else ""
+    for line in map(json.loads, text[:text.rfind("\n") + 1].splitlines()):
+        if line["type"] == "run" and line["resumed_from"] is not None:
+            kept = [old for old in kept if old.get("step", 0) <= line["resumed_from"] or old["type"] == "run"]
+        kept.append(line)
+    return [line for line in kept if line["type"] == kind]
+
+
+def losses(run: Path) -> list:
+    return [(line["step"], line["loss"]) for line in records(run, "step")]
+
+
+@pytest.fixture(scope="module")
+def expected(tandem, data, tmp_path_factory):
+    """expected(steps): the losses of two local workers."""
+    folder = tmp_path_factory.mktemp("expected")
+    (folder / "config.yaml").write_text(CONFIG)
+    done = tandem("train", folder / "config.yaml", f"data.path={data}", f"run={folder}/run", "--workers", 2, "stop.steps=12", env=QUIET)
+    assert done.returncode == 0, done.stderr
+    return lambda steps: losses(folder / "run")[:steps]
+
+
+@pytest.fixture
+def command(program, data, tmp_path):
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    return [program, "train", tmp_path / "config.yaml", f"data.path={data}", f"run={tmp_path}/run"]
+
+
+@pytest.mark.parametrize("mpi", ["pmix", "none"])
+def test_srun_trains(mpi, command, expected, tmp_path, tmp_path_factory):
+    if why := slurm_daemons.missing():
+        pytest.skip(why)
+    with slurm_daemons.Slurm(tmp_path_factory.mktemp("slurm") / "s") as slurm:
+        done = slurm.run(["srun", f"--mpi={mpi}", "--kill-on-bad-exit=1", "-n", "2", *command], env=QUIET)
+    assert done.returncode == 0, done.stdout
+    assert "workers     2 on 1 host; launched by srun: rank 0 of 2" in done.stdout
+    assert losses(tmp_path / "run") == expected(6)
+
+
+def test_torchrun_starts_again_and_the_run_goes_on(command, expected, tmp_path):
+    torchrun = Path(sys.executable).parent / "torchrun"
+    if not torchrun.exists():
+        pytest.skip("needs torchrun beside this Python")
+    launched = subprocess.Popen(
+        [str(part) for part in (torchrun, "--standalone", "--no-python", "--nproc-per-node=2", "--max-restarts=1", *command,
+                                "stop.steps=12", "checkpoint.every=2")],
+        env={**os.environ, **QUIET}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    run, deadline = tmp_path / "run", time.monotonic() + 100
+    while not records(run, "checkpoint") and launched.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert records(run, "checkpoint"), launched.communicate()[0]
+    victim = records(run, "run")[0]["cluster"]["by_rank"][1]["pid"]
+    os.kill(victim, signal.SIGKILL)
+    output, _ = launched.communicate(timeout=100)
+    assert launched.returncode == 0, output
+    starts = records(run, "run")
+    assert len(starts) == 2 and starts[1]["resumed_from"] >= 2, output
+    (event,) = [line["text"] for line in records(run, "event") if line["kind"] == "restart"]
+    assert event == "restart 1: the launcher started all workers again"
+    assert losses(run) == expected(12)
+
+
+def test_by_hand_on_two_hosts(lab, program, data, expected):
+    hosts = lab()
+    for name in hosts.names:
+        shutil.copytree(data, hosts.folder / name / "data")
+        (hosts.folder / name / "config.yaml").write_text(CONFIG)
+    command = [program, "train", hosts.disk / "config.yaml", f"data.path={hosts.disk}/data", f"run={hosts.disk}/run"]
+    common = {"WORLD_SIZE": 2, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret", **QUIET}
+    workers = [hosts.start(name, command, {"RANK": rank, **common}) for rank, name in enumerate(hosts.names)]
+    outputs = [worker.communicate(timeout=100)[0] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0], outputs
+    assert "workers     2 on 2 hosts; launched by hand: rank 0 of 2 on host-a" in outputs[0]
+    assert not re.search(r"^step ", outputs[1], re.M)
+    assert [loss for _, loss in losses(hosts.folder / "host-a/run")] == pytest.approx([loss for _, loss in expected(6)], rel=1e-5)
