@@ -7,10 +7,10 @@
 namespace tandem {
 namespace {
 
-constexpr int kRank0 = 0;
+constexpr int kHubRank = 0;
 constexpr auto kLastWord = std::chrono::seconds(1);
 
-std::string message(BeatKind kind, std::string_view text = "") {
+std::string told(BeatKind kind, std::string_view text = "") {
   WireWriter writer;
   writer.u8(static_cast<std::uint8_t>(kind));
   if (kind == BeatKind::cause) writer.text(text);
@@ -44,7 +44,7 @@ void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeer
     if (!reader.complete()) return peers.close(peer.id);
     table_.sign(rank, now, step, phase);
     if (work_micros > 0) work_seconds_[rank] = static_cast<double>(work_micros) * 1e-6;
-    if (rank != kRank0) return;
+    if (rank != kHubRank) return;
     own_beat_ = WireWriter()
                     .u8(static_cast<std::uint8_t>(BeatKind::beat))
                     .text(names_[rank])
@@ -77,16 +77,16 @@ void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
   if (const std::string cause = table_.silent(now); !cause.empty()) spread(cause, peers);
   if (!cause_.empty()) {
     // Rank 0 ends last, so that its own end is not taken for the cause.
-    const bool alone = std::ranges::all_of(peers_, [](const auto& p) { return p.first == kRank0; });
-    if (!told_rank_0_ && (alone || now > cause_time_ + kLastWord) && peers_.contains(kRank0)) {
+    const bool alone = std::ranges::all_of(peers_, [](const auto& p) { return p.first == kHubRank; });
+    if (!told_rank_0_ && (alone || now > cause_time_ + kLastWord) && peers_.contains(kHubRank)) {
       told_rank_0_ = true;
-      peers.send(peers_.at(kRank0), message(BeatKind::cause, cause_));
+      peers.send(peers_.at(kHubRank), told(BeatKind::cause, cause_));
     }
     return;
   }
   if (!told_all_left_ && !names_.empty() && table_.all_left()) {
     told_all_left_ = true;
-    for (const auto& [rank, peer] : peers_) peers.send(peer, message(BeatKind::all_left));
+    for (const auto& [rank, peer] : peers_) peers.send(peer, told(BeatKind::all_left));
   }
   if (now - last_look_ < period_) return;
   last_look_ = now;
@@ -98,7 +98,7 @@ void HeartbeatService::spread(const std::string& cause, HubPeers& peers) {
   cause_ = cause;
   cause_time_ = std::chrono::steady_clock::now();
   for (const auto& [rank, peer] : peers_) {
-    if (rank != kRank0) peers.send(peer, message(BeatKind::cause, cause));
+    if (rank != kHubRank) peers.send(peer, told(BeatKind::cause, cause));
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 // Settings that say where things are on a host, not what is trained.
 const std::set<std::string, std::less<>> kPerHost{"run", "threads", "data.path",
                                                   "cluster.interface"};
-constexpr std::size_t kMostKeys = 5;  // named in one sentence
+constexpr std::size_t kMostNamed = 5;  // named in one sentence
 
 void flatten(const Json& json, const std::string& prefix, std::map<std::string, std::string>& out) {
   for (const auto& [key, value] : json.members()) {
@@ -44,7 +44,7 @@ std::vector<std::string> differing_settings(const HostFacts& host, const HostFac
 }
 
 std::string listed(std::vector<std::string> items) {
-  const std::size_t more = items.size() > kMostKeys ? items.size() - kMostKeys : 0;
+  const std::size_t more = items.size() > kMostNamed ? items.size() - kMostNamed : 0;
   items.resize(items.size() - more);
   return format("{}{}", join(items, ", "), more > 0 ? format(" and {} more", more) : "");
 }

@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr double kGigabit = 117.5e6;
+constexpr double kFullGigabit = 117.5e6;
 
 PredictInput input_of(double goodput, double values = 63e6) {
   PredictInput input;
@@ -57,7 +57,7 @@ TEST(PreflightLinks, ASlowPortIsNamedWithWhatItCosts) {
 TEST(PreflightLinks, AGoodLinkIsNotTalkedAbout) {
   const std::vector<HostFacts> hosts{host_of("host-a", 10000, Duplex::full),
                                      host_of("host-b", 10000, Duplex::full)};
-  const double good = 10 * kGigabit;
+  const double good = 10 * kFullGigabit;
   EXPECT_THAT(warnings(hosts, link_of(good, good, good), Scheme::exact_bf16, 5e6), IsEmpty());
 }
 
@@ -109,7 +109,7 @@ TEST(PreflightLinks, AVirtualInterfacesSpeedIsNotBelieved) {
 }
 
 TEST(PreflightLinks, ClocksThatDifferAreNamed) {
-  LinkTable links = link_of(10 * kGigabit, 10 * kGigabit, 10 * kGigabit);
+  LinkTable links = link_of(10 * kFullGigabit, 10 * kFullGigabit, 10 * kFullGigabit);
   links.front().link.clock_ahead_seconds = -3.25;
   const std::vector<HostFacts> hosts{host_of("host-a", 10000, Duplex::full),
                                      host_of("host-b", 10000, Duplex::full)};

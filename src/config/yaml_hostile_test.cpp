@@ -21,7 +21,7 @@ std::string repeat(std::string_view part, std::size_t bytes = kLargest) {
   return text;
 }
 
-std::vector<Problem> problems_of(const std::string& text) {
+std::vector<Problem> problems_in(const std::string& text) {
   const std::vector<Assignments> sources{read_yaml(text, "x")};
   return resolve(sources).problems;
 }
@@ -72,7 +72,7 @@ TEST(HostileYaml, IsRefusedQuickly) {
   };
   for (const auto& [name, text] : files) {
     const auto start = std::chrono::steady_clock::now();
-    const auto problems = problems_of(text);
+    const auto problems = problems_in(text);
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     EXPECT_FALSE(problems.empty()) << name;
@@ -106,7 +106,7 @@ TEST(HostileYaml, MutatedFilesAreReadOrRefusedNeverCrash) {
           break;
       }
     }
-    refused += !problems_of(text).empty();
+    refused += !problems_in(text).empty();
   }
   RecordProperty("refused", static_cast<int>(refused));
   EXPECT_GT(refused, 0u);
