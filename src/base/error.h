@@ -1,4 +1,4 @@
-// error: the three kinds of failure, one exit code each. Only cli/main.cpp catches them.
+// error: the three kinds of failure, one exit code each. Only cli/program.cpp catches them.
 // A message is one sentence: what, where (file:line or key), what to do.
 #pragma once
 
