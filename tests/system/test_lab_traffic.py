@@ -1,7 +1,10 @@
 """What a host's interface carries: gradients are summed inside a host first, so four workers on two hosts send what two would."""
 
+import importlib.util
 import json
+import re
 import shutil
+import sys
 import time
 
 import pytest
@@ -71,3 +74,35 @@ def test_an_interface_carries_the_hosts_sum_and_not_each_workers(lab, program, d
         assert a_step == pytest.approx(by_hosts, rel=0.05)
         assert by_ring / a_step > 1.5 / 1.05
     assert all(step["bytes_out"] == pytest.approx(by_hosts, rel=0.01) for step in journal.records("step"))
+
+
+# Sums of a vector over all workers by Gloo, as DistributedDataParallel does it; the first of each host reads its interface.
+RING = """
+import sys, torch, torch.distributed as dist
+values, times = int(sys.argv[1]), int(sys.argv[2])
+dist.init_process_group("gloo")
+vector = torch.zeros(values)
+sent = lambda: int(open("/sys/class/net/eth0/statistics/tx_bytes").read())
+dist.all_reduce(vector); dist.barrier()
+before = sent()
+for _ in range(times):
+    dist.all_reduce(vector)
+dist.barrier()
+print(f"rank {dist.get_rank()} sent {(sent() - before) / times:.0f}", flush=True)
+dist.barrier()
+"""
+
+
+def test_a_ring_of_all_workers_carries_half_as_much_again(lab):
+    if not importlib.util.find_spec("torch"):
+        pytest.skip("needs torch for Python: it is the peer here")
+    hosts, values = lab(rate="1gbit"), 240_384
+    common = {"WORLD_SIZE": 4, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, "GLOO_SOCKET_IFNAME": "eth0",
+              "OMP_NUM_THREADS": 1}
+    workers = [hosts.start(hosts.names[rank // 2], [sys.executable, "-c", RING, values, 40], {"RANK": rank, **common}) for rank in range(4)]
+    outputs = [worker.communicate(timeout=150)[0] for worker in workers]
+    assert all(worker.returncode == 0 for worker in workers), outputs
+    for rank in (0, 2):
+        sent = int(re.search(rf"rank {rank} sent (\d+)", outputs[rank])[1])
+        print(f"{hosts.names[rank // 2]}: a ring of all workers sends {sent} bytes, {sent / (values * 4):.3f} of the vector")
+        assert sent == pytest.approx(1.5 * values * 4, rel=0.05)
