@@ -6,6 +6,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -61,7 +62,7 @@ class Slurm:
     def __init__(self, folder: Path, cores: int = 4):
         self.folder = folder
         self._daemons = []
-        for name in ("state", "spool"):
+        for name in ("state", "spool", "pmix"):
             (folder / name).mkdir(parents=True)
         folder.chmod(0o755)
         self.config = folder / "slurm.conf"
@@ -104,14 +105,33 @@ class Slurm:
 
     def _environment(self, env=None) -> dict:
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "PMIX_", "OMPI_"))}
-        return {**clean, "SLURM_CONF": str(self.config), **(env or {})}
+        # PMIx folders are named by job and step only: those of another Slurm, or of a killed one, must not be in the way.
+        return {**clean, "SLURM_CONF": str(self.config), "SLURM_PMIX_TMPDIR": str(self.folder / "pmix"), **(env or {})}
 
     def run(self, command: list, env=None, timeout=120) -> subprocess.CompletedProcess:
         """Standard output and error together, as text."""
         return subprocess.run([str(part) for part in command], env=self._environment(env), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout)
 
+    def _steps(self) -> list:
+        """Ids of the daemons that slurmd starts for each step; they are nobody's children."""
+        ours, found = f"SLURM_CONF={self.config}".encode(), []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and (entry / "comm").read_text().startswith("slurmstepd") and \
+                        ours in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:  # it ended meanwhile
+                pass
+        return found
+
     def close(self):
+        for _ in range(100):  # a step that ends tells slurmctld so; without one it would try for ever
+            if not self._steps():
+                break
+            time.sleep(0.1)
+        for step in self._steps():
+            os.kill(step, signal.SIGKILL)
         for daemon in reversed(self._daemons):
             daemon.terminate()
         for daemon in self._daemons:

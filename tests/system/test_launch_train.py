@@ -64,12 +64,17 @@ def command(program, data, tmp_path):
     return [program, "train", tmp_path / "config.yaml", f"data.path={data}", f"run={tmp_path}/run"]
 
 
-@pytest.mark.parametrize("mpi", ["pmix", "none"])
-def test_srun_trains(mpi, command, expected, tmp_path, tmp_path_factory):
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
     if why := slurm_daemons.missing():
         pytest.skip(why)
-    with slurm_daemons.Slurm(tmp_path_factory.mktemp("slurm") / "s") as slurm:
-        done = slurm.run(["srun", f"--mpi={mpi}", "--kill-on-bad-exit=1", "-n", "2", *command], env=QUIET)
+    with slurm_daemons.Slurm(tmp_path_factory.mktemp("slurm") / "s") as daemons:
+        yield daemons
+
+
+@pytest.mark.parametrize("mpi", ["pmix", "none"])
+def test_srun_trains(mpi, slurm, command, expected, tmp_path):
+    done = slurm.run(["srun", f"--mpi={mpi}", "--kill-on-bad-exit=1", "-n", "2", *command], env=QUIET)
     assert done.returncode == 0, done.stdout
     assert "workers     2 on 1 host; launched by srun: rank 0 of 2" in done.stdout
     assert losses(tmp_path / "run") == expected(6)
