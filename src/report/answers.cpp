@@ -170,7 +170,7 @@ struct Phase {
   const char* name;
   double StepSeconds::*seconds;
 };
-constexpr Phase kPhases[] = {
+constexpr Phase kPhasesOfAStep[] = {
     {"forward", &StepSeconds::forward},     {"backward", &StepSeconds::backward},
     {"exchange", &StepSeconds::exchange},   {"wait", &StepSeconds::wait},
     {"optimizer", &StepSeconds::optimizer}, {"data", &StepSeconds::data},
@@ -182,7 +182,7 @@ Finding answer_step(const RunReport& r) {
   if (t.mean_step.total <= 0) return cannot_tell(std::move(f), "no step was made yet");
   std::vector<std::string> parts;
   Json seconds = Json::object();
-  for (const Phase& phase : kPhases) {
+  for (const Phase& phase : kPhasesOfAStep) {
     seconds.set(phase.name, t.mean_step.*phase.seconds);
     if (t.share(phase.seconds) < 0.005) continue;
     parts.push_back(format("{} {:.0f} %", phase.name, 100 * t.share(phase.seconds)));

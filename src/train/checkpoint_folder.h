@@ -17,7 +17,7 @@ namespace tandem {
 // Flat fp32 buffers, laid out like the parameters; averaged is undefined when it is off.
 struct TrainTensors {
   Tensor values, first, second, averaged;
-  std::vector<Tensor> kept;  // by a lossy exchange, of each host (GradExchange::gather_kept)
+  std::vector<Tensor> kept = {};  // by a lossy exchange, of each host (GradExchange::gather_kept)
 };
 
 inline constexpr const char* kModelFile = "model.safetensors";
