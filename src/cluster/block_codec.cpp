@@ -129,26 +129,26 @@ void encode_blocks(BlockCode code, std::span<const float> values, std::span<cons
   float sum[kLargestBlock];
   std::int32_t whole[kLargestBlock];
   const float largest_whole = layout_of(code).largest;
-  for_blocks(code, values.size(), [&](std::size_t first, std::size_t size, std::size_t byte,
-                                      std::size_t scale_place) {
-    add_kept(values.data() + first, kept.data() + first, size, sum);
-    const std::int32_t largest = largest_bits(sum, size);
-    std::uint16_t scale = 0;
-    if (largest >= kInfinityBits) {
-      scale = kNotANumber;
-    } else if (largest >= kTinyBits) {
-      scale = scale_of(largest, largest_whole);
-    }
-    std::memcpy(message.data() + scale_place, &scale, sizeof scale);
-    if (scale == 0 || scale == kNotANumber) {  // nothing is carried, all of it stays
-      std::fill_n(whole, size, 0);
-      std::copy_n(sum, size, rest.data() + first);
-    } else {
-      round_block(sum, size, widened_scale(scale), whole, rest.data() + first);
-    }
-    code == BlockCode::int8 ? pack_int8(whole, size, message.data() + byte)
-                            : pack_int4(whole, size, message.data() + byte);
-  });
+  for_blocks(code, values.size(),
+             [&](std::size_t first, std::size_t size, std::size_t byte, std::size_t scale_place) {
+               add_kept(values.data() + first, kept.data() + first, size, sum);
+               const std::int32_t largest = largest_bits(sum, size);
+               std::uint16_t scale = 0;
+               if (largest >= kInfinityBits) {
+                 scale = kNotANumber;
+               } else if (largest >= kTinyBits) {
+                 scale = scale_of(largest, largest_whole);
+               }
+               std::memcpy(message.data() + scale_place, &scale, sizeof scale);
+               if (scale == 0 || scale == kNotANumber) {  // nothing is carried, all of it stays
+                 std::fill_n(whole, size, 0);
+                 std::copy_n(sum, size, rest.data() + first);
+               } else {
+                 round_block(sum, size, widened_scale(scale), whole, rest.data() + first);
+               }
+               code == BlockCode::int8 ? pack_int8(whole, size, message.data() + byte)
+                                       : pack_int4(whole, size, message.data() + byte);
+             });
 }
 
 void decode_blocks(BlockCode code, std::span<const std::uint8_t> message, std::span<float> to) {

@@ -77,7 +77,8 @@ void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
   if (const std::string cause = table_.silent(now); !cause.empty()) spread(cause, peers);
   if (!cause_.empty()) {
     // Rank 0 ends last, so that its own end is not taken for the cause.
-    const bool alone = std::ranges::all_of(peers_, [](const auto& p) { return p.first == kHubRank; });
+    const bool alone =
+        std::ranges::all_of(peers_, [](const auto& p) { return p.first == kHubRank; });
     if (!told_rank_0_ && (alone || now > cause_time_ + kLastWord) && peers_.contains(kHubRank)) {
       told_rank_0_ = true;
       peers.send(peers_.at(kHubRank), told(BeatKind::cause, cause_));

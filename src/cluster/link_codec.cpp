@@ -145,8 +145,7 @@ class CodedCodec final : public LinkCodec {
 
   std::int64_t piece_bytes(GradRange piece, bool coded) const {
     const std::int64_t numbers = piece.end - piece.begin;
-    return coded ? coded_bytes(code_, numbers)
-                 : numbers * static_cast<std::int64_t>(sizeof(float));
+    return coded ? coded_bytes(code_, numbers) : numbers * static_cast<std::int64_t>(sizeof(float));
   }
 
   // Cuts the range where coded and uncoded tensors meet.

@@ -1,7 +1,7 @@
 // local_spawn: several workers on this machine: the program again, once for each rank, with a
 // random job token. Rank 0 has the terminal; what the others print is kept and shown only when it
-// is needed. Signals are passed on. When one worker fails, the others end within two seconds, and
-// all of them are started again as restart_policy.h says.
+// is needed. Signals are passed on. When one worker fails, the others end at once (or are killed),
+// and all of them are started again as restart_policy.h says.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct SpawnSetting {
   std::vector<std::string> arguments;  // behind its name
   EnvMap env;                          // theirs, before what tells each its rank
   int workers = 1;
-  std::chrono::milliseconds grace{1500};  // from the first failure until the rest is killed
+  std::chrono::milliseconds grace{5000};  // from the first failure until the rest is killed
 
   std::int64_t restarts = 0;  // without a new checkpoint in between
   // Of a restart when a checkpoint was made since the first start.
