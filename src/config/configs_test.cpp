@@ -88,7 +88,7 @@ TEST(Configs, Multi30kTiny) {
   EXPECT_EQ(c.model.dropout, 0.3);
   EXPECT_EQ(c.model.norm, NormPlace::pre);
   EXPECT_EQ(c.optim.label_smoothing, 0.1);
-  EXPECT_EQ(c.batch.tokens, 4096);
+  EXPECT_EQ(c.batch.tokens, 1024);
 }
 
 TEST(Configs, QuickstartIsSmall) {
