@@ -15,7 +15,8 @@ eval: {every: 1000000, beam: 1}
 checkpoint: {every: 4}
 log: {every: 1}
 """
-BYTES_A_PARAMETER = {"exact": 2.0, "int8": 1.02, "int4": 0.53}
+# Codes and scales alone are 1.008 and 0.516; a hundredth of so small a model are vectors, sent as fp32.
+BYTES_A_PARAMETER = {"int8": (1.02, 1.06), "int4": (0.54, 0.58)}
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +56,9 @@ def test_few_bytes_nearly_the_same_losses_and_exact_resume(train, mode):
     whole, sent = train("whole", f"cluster.mode={mode}", "stop.steps=8")
     parameters = next(record for record in whole if record["type"] == "run")["parameters"]
     steps = [record for record in whole if record["type"] == "step"]
+    least, most = BYTES_A_PARAMETER[mode]
     for step in steps:
-        assert 0.99 * BYTES_A_PARAMETER[mode] < step["bytes_out"] / parameters < 1.02 * BYTES_A_PARAMETER[mode]
+        assert least < step["bytes_out"] / parameters < most
     assert sent > sum(step["bytes_out"] for step in steps)  # the interface agrees that they were sent
     assert losses(whole) == pytest.approx(losses(exact), rel=0.05)
     assert losses(whole) != losses(exact)
