@@ -1,7 +1,8 @@
 """A plain PyTorch training loop around torch.nn.Transformer: the peer of bench/train.py.
 
 What a good engineer writes in an afternoon: sentences sorted into padded batches of similar length, pre-norm, three-way
-tied embeddings, label smoothing, Adam, clipping. The same settings as tandem gets. Prints one JSON object.
+tied embeddings, label smoothing, Adam, clipping. The same settings as tandem gets. When the loss is to be compared, batches are
+mixed as tandem's are: sentences of one length a batch teach less. Prints one JSON object.
 Usage: torch_transformer.py DATASET SETTINGS.json, where DATASET is tandem's (vocab.model) with train.src ... beside it
 """
 
@@ -58,9 +59,12 @@ def read(folder, part, vocab, longest):
     return pairs
 
 
-def batches(pairs, tokens, rng):
-    """Padded batches of similar length with about as many target tokens each, in random order."""
-    order = sorted(range(len(pairs)), key=lambda i: (len(pairs[i][1]), len(pairs[i][0]), rng.random()))
+def batches(pairs, tokens, rng, mixed):
+    """Padded batches with about as many target tokens each, in random order; of similar length unless mixed."""
+    order = list(range(len(pairs)))
+    rng.shuffle(order)
+    if not mixed:
+        order.sort(key=lambda i: (len(pairs[i][1]), len(pairs[i][0])))
     made, batch, count = [], [], 0
     for i in order:
         batch.append(pairs[i])
@@ -80,7 +84,7 @@ def batches(pairs, tokens, rng):
 def validation_loss(model, pairs):
     model.eval()
     total = count = 0
-    for src, tgt_in, tgt_out in batches(pairs, 2000, random.Random(0)):
+    for src, tgt_in, tgt_out in batches(pairs, 2000, random.Random(0), False):
         scores = model(src, tgt_in)
         total += nn.functional.cross_entropy(scores.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, reduction="sum").item()
         count += (tgt_out != PAD).sum().item()
@@ -99,7 +103,7 @@ def main():
     adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, s["beta2"]), eps=1e-9)
     step, seen, timed, seconds = 0, 0, 0, 0.0
     while step < s["steps"]:
-        for src, tgt_in, tgt_out in batches(train, s["tokens"], rng):
+        for src, tgt_in, tgt_out in batches(train, s["tokens"], rng, s["validate"]):
             start = time.perf_counter()
             rate = s["lr"] * min((step + 1) / s["warmup"], (s["warmup"] / (step + 1)) ** 0.5)
             for group in adam.param_groups:
