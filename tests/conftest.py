@@ -18,6 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/lab"))
 import lab as laboratory  # noqa: E402
+import slurm as slurm_daemons  # noqa: E402
 
 TIMEOUT_SECONDS = 120
 
@@ -189,3 +190,12 @@ def measured(program, sanitized, tmp_path):
         return Measured(stdout=done.stdout, stderr=done.stderr, **json.loads(report.read_text()))
 
     return call
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory):
+    """A Slurm of its own on this machine (tests/lab/slurm.py): slurm.run(["srun", ...])."""
+    if why := slurm_daemons.missing():
+        pytest.skip(why)
+    with slurm_daemons.Slurm(tmp_path_factory.mktemp("slurm") / "s") as daemons:
+        yield daemons

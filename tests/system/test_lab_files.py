@@ -6,17 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from small_run import SMALL_RUN
 
-CONFIG = """
-threads: 1
-model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
-data: {max_length: 64}
-batch: {tokens: 700, max_tokens_per_micro: 250}
-optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
+CONFIG = SMALL_RUN + """
 cluster: {wire: fp32, mode: exact}
-eval: {every: 1000000, beam: 1}
 checkpoint: {every: 4, keep: 2}
-log: {every: 1}
 """
 
 

@@ -15,7 +15,6 @@ import time
 from pathlib import Path
 
 import pytest
-import slurm as slurm_daemons
 
 from conftest import run
 
@@ -71,14 +70,6 @@ def test_mpirun_names_the_host_of_a_missing_rank(lab, meet):
     assert done.returncode == 3
     assert re.search(r"waiting for 1 of 4 workers: rank 3 \((host-b|10\.77\.0\.2)\)", done.stdout), done.stdout
     assert re.search(r"rank 3 \((host-b|10\.77\.0\.2)\) did not join within 6 s", done.stdout), done.stdout
-
-
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
-    if why := slurm_daemons.missing():
-        pytest.skip(why)
-    with slurm_daemons.Slurm(tmp_path_factory.mktemp("slurm") / "s") as daemons:
-        yield daemons
 
 
 @pytest.mark.parametrize("mpi", ["pmix", "none"])

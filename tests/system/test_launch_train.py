@@ -11,19 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-import slurm as slurm_daemons
+from small_run import SMALL_RUN
 
-CONFIG = """
-threads: 1
-model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
-data: {max_length: 64}
-batch: {tokens: 700, max_tokens_per_micro: 250}
-optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
+CONFIG = SMALL_RUN + """
 cluster: {wire: fp32, mode: exact, join_timeout: 60}
-eval: {every: 1000000, beam: 1}
 checkpoint: {every: 4}
 stop: {steps: 6}
-log: {every: 1}
 """
 QUIET = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 
@@ -62,14 +55,6 @@ def expected(tandem, data, tmp_path_factory):
 def command(program, data, tmp_path):
     (tmp_path / "config.yaml").write_text(CONFIG)
     return [program, "train", tmp_path / "config.yaml", f"data.path={data}", f"run={tmp_path}/run"]
-
-
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory):
-    if why := slurm_daemons.missing():
-        pytest.skip(why)
-    with slurm_daemons.Slurm(tmp_path_factory.mktemp("slurm") / "s") as daemons:
-        yield daemons
 
 
 @pytest.mark.parametrize("mpi", ["pmix", "none"])

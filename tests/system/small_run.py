@@ -1,0 +1,11 @@
+"""The settings that tests of several workers share; each adds its own cluster, checkpoint and stop."""
+
+SMALL_RUN = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
+eval: {every: 1000000, beam: 1}
+log: {every: 1}
+"""
