@@ -43,13 +43,17 @@ def make_data(folder):
     return folder / "data"
 
 
-def start_tandem(data, run, preset, tokens, steps, *more):
+def train_command(data, run, preset, tokens, steps, *more):
     size = SIZES[preset]
     settings = [f"data.path={data}", f"run={run}", "threads=1", "device=cpu", f"model.d_model={size['d_model']}",
                 f"model.heads={size['heads']}", f"model.ffn={size['ffn']}", f"model.encoder_layers={size['layers']}",
                 f"model.decoder_layers={size['layers']}", "model.dropout=0.1", "model.tied=all", f"batch.tokens={tokens}",
                 "optim.label_smoothing=0.1", "eval.every=0", "checkpoint.every=0", f"stop.steps={steps}"]
-    return subprocess.Popen([peers.TANDEM, "train", *settings, *more], env={**os.environ, **QUIET},
+    return [peers.TANDEM, "train", *settings, *more]
+
+
+def start_tandem(*arguments):
+    return subprocess.Popen(train_command(*arguments), env={**os.environ, **QUIET},
                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 

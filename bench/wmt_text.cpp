@@ -1,5 +1,5 @@
 // wmt_text: invented parallel text with the statistics of WMT: word frequencies by Zipf's law over
-// half a million forms, sentence lengths around 20 words, some punctuation, numbers and odd
+// 200,000 forms, sentence lengths around 20 words, some punctuation, numbers and odd
 // characters. Usage: bench_wmt_text PAIRS SRC_FILE TGT_FILE [SEED]. 4.56 million pairs are
 // about 1.35 GB.
 #include <algorithm>
@@ -15,27 +15,37 @@
 namespace tandem {
 namespace {
 
-constexpr std::uint64_t kForms = 500000;
+constexpr std::uint64_t kForms = 200000;
 
 double uniform(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
+// A beginning, a vowel and an end, the first of each list oftener than the last.
+std::string invent_syllable(std::uint64_t language, std::uint64_t bits) {
+  static constexpr const char* kBegin[] = {"",  "t", "s", "n",  "r",  "d",  "l",  "m",
+                                           "b", "k", "f", "st", "pr", "gr", "w",  "h",
+                                           "p", "v", "g", "tr", "sp", "bl", "kl", "sch"};
+  static constexpr const char* kEnglish[] = {"e", "a", "i", "o", "u", "ea", "ou", "y"};
+  static constexpr const char* kGerman[] = {"e", "a", "i", "u", "o", "ei", "ä", "ü"};
+  static constexpr const char* kEnd[] = {"",  "n",  "r",  "s",  "",   "t",  "l",  "nd",
+                                         "m", "ng", "st", "rt", "ck", "ch", "ns", "lt"};
+  const auto pick = [&](const auto& list, std::uint64_t index) {
+    const double u = uniform(mix64(bits + index));
+    return list[static_cast<std::size_t>(u * u * static_cast<double>(std::size(list)))];
+  };
+  const char* vowel = language == 0 ? pick(kEnglish, 2) : pick(kGerman, 2);
+  return std::string(pick(kBegin, 1)) + vowel + pick(kEnd, 3);
+}
+
 std::string invent_word(std::uint64_t language, std::uint64_t rank) {
-  static constexpr const char* kEnglish[] = {"th", "e",  "in", "er", "an", "re", "on", "at",
-                                             "en", "nd", "ti", "es", "or", "te", "of", "ed",
-                                             "is", "it", "al", "ar", "st", "to", "nt", "ng"};
-  static constexpr const char* kGerman[] = {"en", "er", "ch", "de", "ei", "te", "in", "nd",
-                                            "ie", "ge", "st", "ne", "be", "es", "un", "re",
-                                            "an", "he", "au", "ng", "se", "ä",  "ü",  "sch"};
-  // Frequent words are short: one or two syllables at rank 1, about six at rank 500,000.
+  // Frequent words are short: one or two syllables at rank 1, about four at rank 200,000.
   const auto syllables =
-      static_cast<std::uint64_t>(1.0 + 0.33 * std::log(1.0 + static_cast<double>(rank))) +
+      static_cast<std::uint64_t>(0.8 + 0.24 * std::log(1.0 + static_cast<double>(rank))) +
       bounded(random_bits(language, 1, rank), 2);
   std::string word;
-  for (std::uint64_t i = 0; i < syllables; ++i) {
-    const std::uint64_t k = bounded(random_bits(language, rank + 2, i), std::size(kEnglish));
-    word += language == 0 ? kEnglish[k] : kGerman[k];
+  for (std::uint64_t i = 0; i < std::max<std::uint64_t>(syllables, 1); ++i) {
+    word += invent_syllable(language, random_bits(language, rank + 2, i));
   }
   if (random_bits(language, 3, rank) % (language == 0 ? 12 : 3) == 0 && word[0] > 0) {
     word[0] = static_cast<char>(word[0] - 'a' + 'A');

@@ -99,7 +99,16 @@ def run(command: list, name: str, report: Path) -> tuple:
     outcome = judge(name, report, status, output)
     seconds = time.monotonic() - began
     print(f"{'FAILED' if outcome.failed else 'ok':6} {seconds:6.1f} s  {name}: {summary([outcome])}", flush=True)
+    for test, why in outcome.failed:  # at once: the end of a long output may be cut off
+        print(f"       {test}: {gist(why)}", flush=True)
     return outcome
+
+
+def gist(why: str) -> str:
+    """What a failure says of itself in one line: pytest marks the statement's outcome with E."""
+    lines = [line.strip() for line in why.splitlines() if line.strip()]
+    marked = [line[1:].strip() for line in lines if re.match(r"E\s", line)]
+    return (marked or lines or ["no reason given"])[0][:300]
 
 
 def summary(outcomes: list) -> str:

@@ -1,4 +1,7 @@
-"""torch.nn.Transformer under DistributedDataParallel on Gloo: the peer of bench/scaling.py, which starts it."""
+"""torch.nn.Transformer under DistributedDataParallel on Gloo: the peer of bench/scaling.py and bench/hosts.py.
+
+Started once it makes both workers; with RANK, MASTER_ADDR and MASTER_PORT in the environment it is one of them.
+"""
 
 import json
 import math
@@ -32,8 +35,7 @@ class Translator(nn.Module):
         return F.linear(self.body(embed(src), embed(tgt), tgt_mask=mask, tgt_is_causal=True), self.embedding.weight)
 
 
-def work(rank, s, port, speeds):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+def work(rank, s, speeds):
     torch.set_num_threads(1)
     torch.manual_seed(1)
     dist.init_process_group("gloo", rank=rank, world_size=2)
@@ -66,8 +68,13 @@ def free_port():
 
 def main():
     settings = json.loads(sys.argv[1])
-    speeds = mp.get_context("spawn").Manager().list([0.0, 0.0])
-    mp.spawn(work, (settings, free_port(), speeds), nprocs=2)
+    if "RANK" in os.environ:
+        speeds = [0.0, 0.0]
+        work(int(os.environ["RANK"]), settings, speeds)
+    else:
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()))
+        speeds = mp.get_context("spawn").Manager().list([0.0, 0.0])
+        mp.spawn(work, (settings, speeds), nprocs=2)
     with open(settings["out"], "w") as out:
         json.dump(list(speeds), out)
 
