@@ -39,9 +39,9 @@ std::string invent_syllable(std::uint64_t language, std::uint64_t bits) {
 }
 
 std::string invent_word(std::uint64_t language, std::uint64_t rank) {
-  // Frequent words are short: one or two syllables at rank 1, about four at rank 200,000.
+  // Frequent words are short: one or two syllables at rank 1, about three at rank 200,000.
   const auto syllables =
-      static_cast<std::uint64_t>(0.8 + 0.24 * std::log(1.0 + static_cast<double>(rank))) +
+      static_cast<std::uint64_t>(0.8 + 0.17 * std::log(1.0 + static_cast<double>(rank))) +
       bounded(random_bits(language, 1, rank), 2);
   std::string word;
   for (std::uint64_t i = 0; i < std::max<std::uint64_t>(syllables, 1); ++i) {

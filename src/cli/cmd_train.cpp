@@ -11,6 +11,7 @@
 #include "cli/run_evaluation.h"
 #include "cli/run_files.h"
 #include "cli/run_preflight.h"
+#include "cli/run_rollback.h"
 #include "cli/run_setup.h"
 #include "cli/run_start.h"
 #include "cli/run_team.h"
@@ -115,32 +116,48 @@ std::string export_model(const RunFolder& run, const TrainState& state, const Tr
   return format("{} has the weights of step {}", run.model().string(), state.step);
 }
 
-// Trains; whatever ends it is in the journal and the log before it leaves. make_model: makes a
-// model of what was trained and says which; rank 0 calls it.
-EndRecord run_to_end(Trainer& trainer, Observer& observers, Team& team, HostWatch& watch,
-                     CheckpointMirror* mirror, const std::function<std::string()>& make_model) {
+// Whatever ends training is in the journal and the log before it leaves. train: to its end; state:
+// at any time; make_model: makes a model of what was trained and says which, called by rank 0.
+struct Training {
+  std::function<EndRecord()> train;
+  std::function<const TrainState&()> state;
+  std::function<std::string()> make_model;
+};
+
+EndRecord run_to_end(const Training& training, Observer& observers, Team& team, HostWatch& watch,
+                     CheckpointMirror* mirror) {
   try {
-    EndRecord end = trainer.run();
+    EndRecord end = training.train();
     // Whoever sent a signal does not wait for long.
     if (mirror != nullptr) mirror->finish(end.reason == "signal" ? kMirrorOnSignal : kMirrorAtEnd);
     const bool makes_model = team.world().rank == 0 && end.reason != "signal";
-    if (makes_model) observers.on_event({end.step, "model", make_model()});
+    if (makes_model) observers.on_event({end.step, "model", training.make_model()});
     observers.on_end(end);
     watch.finish(std::chrono::minutes(10));  // rank 0 may write a large model first
     return end;
   } catch (const std::exception& error) {
     team.ending();
-    const TrainState& state = trainer.state();
+    const TrainState& state = training.state();
     observers.on_end({state.step, "error", error.what(), state.seconds, state.tokens});
     watch.finish(std::chrono::seconds(1));
     throw;
   }
 }
 
+Json run_line(const RunConfig& config, const Dataset& data, const RunFacts& facts, const Team& team,
+              const std::optional<PreflightReport>& links) {
+  Json line = run_record_facts(config, data, facts);
+  if (team.world().size() > 1) line.set("cluster", team.facts());
+  if (links) line.set("preflight", preflight_json(*links));
+  const auto link = links ? slowest_link_bits_per_s(*links) : std::nullopt;
+  if (link) line.set("link_bits_per_s", *link);
+  return line;
+}
+
 // Rank 0 has the terminal, the journal and all that is made of it; the others a log of their own.
 std::unique_ptr<HostWatch> add_watchers(ObserverList& observers, const RunConfig& config,
-                                        const RunFolder& run, const Dataset& data,
-                                        const RunFacts& facts, const RunStart& start, Team& team,
+                                        const RunFolder& run, const RunFacts& facts,
+                                        const RunStart& start, Team& team,
                                         const std::optional<PreflightReport>& links) {
   const bool first = team.world().rank == 0;
   auto console = std::make_unique<Console>(
@@ -154,20 +171,16 @@ std::unique_ptr<HostWatch> add_watchers(ObserverList& observers, const RunConfig
   observers.add("the console", std::move(console));
   const std::optional<double> link = links ? slowest_link_bits_per_s(*links) : std::nullopt;
   auto watch = std::make_unique<HostWatch>(team, observers, run.root(), link, now);
-  if (!first) return watch;
-  observers.add("samples.txt", std::make_unique<SamplesFile>(run.samples()));
-  Json record = run_record_facts(config, data, facts);
-  if (team.world().size() > 1) record.set("cluster", team.facts());
-  if (links) record.set("preflight", preflight_json(*links));
-  if (link) record.set("link_bits_per_s", *link);
-  observers.on_run({start.resumed_from, std::move(record)});
-  const std::int64_t step = start.state.step;
-  if (!team.restarted().empty()) observers.on_event({step, "restart", team.restarted()});
-  for (const std::string& note : start.notes) observers.on_event({step, "resume", note});
-  if (const auto warning = disk_warning(config, facts)) {
-    observers.on_event({step, "warning", *warning});
-  }
+  if (first) observers.add("samples.txt", std::make_unique<SamplesFile>(run.samples()));
   return watch;
+}
+
+// Where a run begins, or begins again: in the journal, and for people. On rank 0.
+void tell_start(Observer& observers, const RunStart& start, const Json& line, const char* event) {
+  observers.on_run({start.resumed_from, line});
+  for (const std::string& note : start.notes) {
+    observers.on_event({start.state.step, event, note});
+  }
 }
 
 TellWatch watch_of(Team& team, Observer& observers) {
@@ -224,9 +237,15 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
-  const auto watch =
-      add_watchers(observers, config, run, data,
-                   facts_of(config, data, model, device.str(), comm.size()), start, team, links);
+  const RunFacts facts = facts_of(config, data, model, device.str(), comm.size());
+  const auto watch = add_watchers(observers, config, run, facts, start, team, links);
+  const Json line = run_line(config, data, facts, team, links);
+  if (comm.first()) {
+    tell_start(observers, start, line, "resume");
+    const std::int64_t step = start.state.step;
+    if (!team.restarted().empty()) observers.on_event({step, "restart", team.restarted()});
+    if (const auto text = disk_warning(config, facts)) observers.on_event({step, "warning", *text});
+  }
   const auto mirror = files.mirror(observers);
   if (mirror) observers.add("the mirror", mirror->watcher());
   for (const std::string& note : files.notes()) {
@@ -234,15 +253,34 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   }
   const ModelFiles model_files{config, data.vocab->model_bytes()};
   CheckpointStore store(run, model_files, model.params());
-  Loader loader(data.train, loader_setting(config, comm), start.state.cursor);
-  Trainer trainer(train_setting(config, settings),
-                  {model, adam, loader, comm, *exchange, store, observers,
-                   evaluation_of(config, data, static_cast<std::size_t>(threads), comm),
-                   samples_of(config, data, static_cast<std::size_t>(threads)), stop,
-                   watch_of(team, observers)},
-                  std::move(start.state));
-  return run_to_end(trainer, observers, team, *watch, mirror.get(),
-                    [&] { return export_model(run, trainer.state(), model, adam, model_files); });
+  std::optional<Loader> loader;
+  std::optional<Trainer> trainer;
+  const auto begin_at = [&](TrainState state) {
+    loader.emplace(data.train, loader_setting(config, comm), state.cursor);
+    trainer.emplace(train_setting(config, settings),
+                    TrainParts{model, adam, *loader, comm, *exchange, store, observers,
+                               evaluation_of(config, data, static_cast<std::size_t>(threads), comm),
+                               samples_of(config, data, static_cast<std::size_t>(threads)), stop,
+                               watch_of(team, observers)},
+                    std::move(state));
+  };
+  begin_at(std::move(start.state));
+  const auto train = [&] {
+    for (;;) {
+      try {
+        return trainer->run();
+      } catch (const Diverged& found) {
+        RunStart again =
+            roll_back(found, trainer->state(), run, store, config, settings, *learner, comm);
+        exchange->restore_kept(again.kept);
+        if (comm.first()) tell_start(observers, again, line, "rollback");
+        begin_at(std::move(again.state));
+      }
+    }
+  };
+  return run_to_end({train, [&]() -> const TrainState& { return trainer->state(); },
+                     [&] { return export_model(run, trainer->state(), model, adam, model_files); }},
+                    observers, team, *watch, mirror.get());
 }
 
 // Settings that are known but not built yet must not be passed over in silence.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include "base/rng.h"
+#include "train/divergence.h"
 #include "train/loss_scaler.h"
 #include "train/lr_schedule.h"
 #include "train/resume.h"
@@ -21,6 +23,43 @@ OptimConfig optim(Schedule schedule, double lr, std::int64_t warmup) {
   config.lr = lr;
   config.warmup_steps = warmup;
   return config;
+}
+
+// A loss that comes down from 9 to 2 with some noise, then jumps at a step.
+std::optional<std::int64_t> step_of_alarm(std::uint64_t seed, std::int64_t steps, std::int64_t jump,
+                                          double by) {
+  LossTrend trend;
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    const double noise =
+        static_cast<double>(random_bits(seed, 1, static_cast<std::uint64_t>(step)) >> 11) * 0x1p-53;
+    const double calm = 2 + 7 * std::exp(-static_cast<double>(step) / 300);
+    trend = after_loss(trend, calm + 0.4 * (noise - 0.5) + (step >= jump ? by : 0));
+    if (has_diverged(trend)) return step;
+  }
+  return {};
+}
+
+TEST(Divergence, AHealthyRunNeverRaisesAnAlarm) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_FALSE(step_of_alarm(seed, 5000, 5001, 0));
+}
+
+TEST(Divergence, AJumpIsFoundWithinFiftySteps) {
+  for (const std::int64_t jump : {150, 400, 1000, 3000}) {
+    for (const double by : {3.0, 30.0, 1e6}) {
+      const auto found = step_of_alarm(7, 5000, jump, by);
+      ASSERT_TRUE(found) << jump << " " << by;
+      EXPECT_GE(*found, jump);
+      EXPECT_LT(*found, jump + 50);
+    }
+  }
+}
+
+TEST(Divergence, AShortSpikeIsForgiven) {
+  LossTrend trend;
+  for (int step = 0; step < 500; ++step) {
+    trend = after_loss(trend, step % 200 == 150 ? 4.0 : 2.0 + 0.1 * (step % 2));
+    EXPECT_FALSE(has_diverged(trend)) << step;
+  }
 }
 
 TEST(LrSchedule, TransformerPolicyIsItsClosedForm) {
@@ -179,6 +218,9 @@ TEST(TrainState, ReadsBackToTheSameBits) {
   state.tokens = std::int64_t{1} << 40;
   state.seconds = 0.1 + 0.2;
   state.loss_scale = {512, 7, 1, 9};
+  state.trend = {500, 2.0 / 3, 0.7, 0.1 + 0.6, 1e-300, 5};
+  state.rollbacks = 2;
+  state.rate_factor = 0.25;
   state.best = {{10, 1.0 / 3}, {5, 0.7}};
   state.best_val_loss = 1.0 / 3;
   state.evaluated_step = 10;

@@ -52,10 +52,11 @@ void compare(const Json* was, const Json* is, const std::string& key,
 
 }  // namespace
 
-ResumePoint newest_whole_checkpoint(const RunFolder& run) {
+ResumePoint newest_whole_checkpoint(const RunFolder& run, std::int64_t last) {
   ResumePoint point;
   const auto checkpoints = run.list_checkpoints();
   for (auto at = checkpoints.rbegin(); at != checkpoints.rend(); ++at) {
+    if (at->first > last) continue;
     const std::string problem = checkpoint_problem(at->second);
     if (problem.empty()) {
       point.checkpoint = at->second;

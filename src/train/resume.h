@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,8 +19,9 @@ struct ResumePoint {
   std::vector<std::string> damaged;    // newer checkpoints that could not be used, and why
 };
 
-// The newest whole checkpoint on this disk, if there is any.
-ResumePoint newest_whole_checkpoint(const RunFolder& run);
+// The newest whole checkpoint on this disk of a step up to last, if there is any.
+ResumePoint newest_whole_checkpoint(const RunFolder& run,
+                                    std::int64_t last = std::numeric_limits<std::int64_t>::max());
 // Checkpoints that are all damaged are not overwritten by a new start: UserError.
 void refuse_if_all_damaged(const RunFolder& run, const ResumePoint& point);
 

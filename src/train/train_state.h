@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "data/data_cursor.h"
+#include "train/divergence.h"
 #include "train/loss_scaler.h"
 
 namespace tandem {
@@ -25,6 +26,9 @@ struct TrainState {
   std::int64_t tokens = 0;   // target tokens seen
   double seconds = 0;        // of training
   LossScaleState loss_scale;
+  LossTrend trend;
+  std::int64_t rollbacks = 0;   // to a good checkpoint, after training had diverged
+  double rate_factor = 1;       // on the learning rate; lower after each of them
   std::vector<BestModel> best;  // kept models, best first
   std::optional<double> best_val_loss, bleu;
   std::int64_t evaluated_step = -1;  // of the newest evaluation

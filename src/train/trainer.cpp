@@ -93,7 +93,9 @@ Trainer::Trainer(TrainSetting setting, TrainParts parts, TrainState state)
 EndRecord Trainer::run() {
   for (;;) {
     if (auto why = reason_to_end()) return finish(std::move(*why));
-    parts_.observers.on_step(step());
+    const StepRecord done = step();
+    parts_.observers.on_step(done);
+    judge(done);
     if (due(state_.step, setting_.check_every)) {
       check_replicas(parts_.comm, parts_.model.params().values(), state_.step);
     }
@@ -143,7 +145,7 @@ StepRecord Trainer::step() {
 
   parts_.watch.at(state_.step + 1, "update");
   const auto tokens = static_cast<double>(work.tgt_tokens);
-  const double lr = schedule_.at(state_.step);
+  const double lr = schedule_.at(state_.step) * state_.rate_factor;
   const UpdateStats done = time.measure(&StepSeconds::optimizer, [&] {
     return parts_.adam.step(state_.updates + 1, lr, 1.0 / (tokens * scale));
   });
@@ -164,27 +166,31 @@ StepRecord Trainer::step() {
   record.grad_norm = done.grad_norm;
   record.loss_scale = scale;
   record.skipped = !done.finite;
+  if (done.finite) state_.trend = after_loss(state_.trend, record.loss);
   record.bytes_out = exchanged.bytes_out;
   record.bytes_in = exchanged.bytes_in;
   record.seconds = time.result();
   parts_.watch.worked(record.seconds.total - record.seconds.exchange - record.seconds.wait);
   record.ranks = spread_of_workers(parts_.comm, record.seconds, own_tokens(work));
-  if (record.skipped) judge_overflow(record);
   return record;
 }
 
-// An overflow belongs to fp16 as long as a smaller scale can help; else the run has diverged.
-void Trainer::judge_overflow(const StepRecord& record) const {
-  if (setting_.fp16 && state_.loss_scale.skips_in_a_row <= kMostSkipsInARow) return;
-  const std::string what =
-      setting_.fp16
-          ? format("gradients overflowed in {} steps in a row", state_.loss_scale.skips_in_a_row)
-          : format("loss {} and gradient norm {} are not finite", record.loss, record.grad_norm);
-  throw UserError(
-      format("training diverged at step {}: {}; the weights were not touched by it; lower optim.lr "
-             "({} at this step), raise optim.warmup_steps or set optim.clip, then run the same "
-             "command again to go on from the newest checkpoint",
-             record.step, what, record.lr));
+// A step without finite gradients leaves the weights alone. fp16 has them as long as its scale
+// comes down; many in a row, or a loss that has run away, are divergence.
+void Trainer::judge(const StepRecord& record) const {
+  const std::int64_t skips = state_.loss_scale.skips_in_a_row;
+  std::string what;
+  if (skips >= (setting_.fp16 ? kMostSkipsInARow : kMostNonFinite)) {
+    what = format("loss or gradients of {} steps in a row were not finite", skips);
+  } else if (has_diverged(state_.trend)) {
+    what = format("the loss of the last steps is {:.4f}, it had been {:.4f}", state_.trend.fast,
+                  state_.trend.best);
+  } else {
+    return;
+  }
+  throw Diverged(record.step,
+                 format("training diverged at step {}, at a learning rate of {:.3g}: {}",
+                        record.step, record.lr, what));
 }
 
 std::string Trainer::too_large(const Batch& batch) const {
@@ -217,6 +223,7 @@ std::optional<BestModel> Trainer::evaluate() {
   state_.evals_without_better = better ? 0 : state_.evals_without_better + 1;
   state_.evaluated_step = state_.step;
   state_.bleu = result.bleu;
+  if (!std::isfinite(result.val_loss)) return {};
   const BestModel candidate{state_.step, result.val_loss};
   state_.best =
       rank_best(state_.best, candidate, static_cast<std::size_t>(setting_.checkpoint.best));
@@ -231,8 +238,15 @@ void Trainer::show_samples() {
   parts_.observers.on_samples({state_.step, parts_.sample(parts_.model)});
 }
 
+// Looked at only when there is cause: a step that could not be used.
+bool Trainer::weights_are_finite() const {
+  return state_.loss_scale.skips_in_a_row == 0 ||
+         at::isfinite(parts_.model.params().values()).all().item<bool>();
+}
+
 void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   if (!checkpoint && !best) return;
+  if (!weights_are_finite()) return;
   if (checkpoint) saved_step_ = state_.step;
   const auto kept = checkpoint ? parts_.exchange.gather_kept() : std::vector<Tensor>();
   if (!parts_.comm.first()) return;

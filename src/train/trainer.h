@@ -81,7 +81,7 @@ class Trainer {
   Trainer(TrainSetting setting, TrainParts parts, TrainState state);
 
   // Trains until a stop rule holds or the flag is set; everything is on disk when it returns.
-  // reason "signal": stopped by the flag.
+  // reason "signal": stopped by the flag. Throws Diverged on all workers alike.
   EndRecord run();
   const TrainState& state() const { return state_; }
 
@@ -89,9 +89,10 @@ class Trainer {
   using Clock = std::chrono::steady_clock;
   StepRecord step();
   std::string too_large(const Batch& batch) const;
-  void judge_overflow(const StepRecord& record) const;
+  void judge(const StepRecord& record) const;
   std::optional<BestModel> evaluate();
   void show_samples();
+  bool weights_are_finite() const;
   void save(bool checkpoint, std::optional<BestModel> best);
   void report_saves(bool last);
   EndRecord finish(StopReason why);

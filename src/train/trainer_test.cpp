@@ -148,13 +148,21 @@ TEST(Trainer, BackoffFindsAScaleThatWorks) {
   EXPECT_LT(heard.back().loss, heard.front().loss);
 }
 
-TEST(Trainer, ALossThatIsNotFiniteEndsTheRunInOneSentence) {
-  Session session(sample_setting(5));
+TEST(Trainer, LossesThatAreNotFiniteAreDivergenceAndNothingOfThemIsKept) {
+  TrainSetting setting = sample_setting(50);
+  setting.checkpoint.every = 1;
+  Session session(setting);
   {
     const at::NoGradGuard no_gradient;
     session.model.params().values()[3] = std::nanf("");
   }
-  EXPECT_THROW(session.train(), UserError);
+  try {
+    session.train();
+    FAIL();
+  } catch (const Diverged& found) {
+    EXPECT_EQ(found.step, kMostNonFinite);
+  }
+  EXPECT_TRUE(session.run.list_checkpoints().empty());
   EXPECT_EQ(session.adam.first_moment().abs().max().item<float>(), 0);
 }
 

@@ -1,0 +1,112 @@
+"""Processes that die, freeze or are told to end."""
+
+import os
+import signal
+import time
+
+from workshop import alive, scenario, wait_until
+
+STEPS = 150
+
+
+@scenario("1", cases=200, short=1)
+def kill_ranks(workshop, cases, rng):
+    """kill -9 of a random one of 4 local workers at a random moment, a quarter of them rank 0; the run ends by itself."""
+    out = back = 0.0
+    killed = 0
+    while killed < cases:
+        run = workshop.run(4, STEPS)
+        child = run.start()
+        for _ in range(min(2, cases - killed)):
+            seen = run.starts()
+            wait_until(lambda: run.new_steps() > 0 or child.poll() is not None, 60, "a first step")
+            time.sleep(rng.uniform(0.0, 1.0))
+            if child.poll() is not None:
+                break  # it was quicker: no case
+            victims, saved = run.pids(), max(run.checkpoints(), default=0)
+            victim = victims[0 if rng.random() < 0.25 else rng.randrange(1, 4)]
+            if not alive(victim):
+                break  # the run is about to end
+            os.kill(victim, signal.SIGKILL)
+            began = time.monotonic()
+            wait_until(lambda: not any(map(alive, victims)), 30, "the others are out")
+            out = max(out, time.monotonic() - began)
+            wait_until(lambda: run.starts() > seen and run.new_steps() > 0, 60, "a step again")
+            back = max(back, time.monotonic() - began)
+            assert max(run.checkpoints(), default=0) >= saved, "a checkpoint is gone"
+            killed += 1
+        _, errors = child.communicate(timeout=300)
+        assert child.returncode == 0, errors
+        assert run.result() == workshop.reference(4, STEPS), "not the undisturbed run's losses and weights"
+        workshop.forget(run)
+    return f"{killed} kills, every end equal to the bit; others out after {out:.1f} s, a step again after {back:.1f} s at most"
+
+
+@scenario("21", cases=50, short=1)
+def kill_launcher(workshop, cases, rng):
+    """kill -9 of the process that started the workers: none of them outlives it for long."""
+    longest = 0.0
+    for _ in range(cases):
+        run = workshop.run(2, 1_000_000)
+        child = run.start()
+        wait_until(lambda: run.last_step() > 0, 60, "a first step")
+        time.sleep(rng.uniform(0, 0.5))
+        workers = run.pids()
+        child.kill()
+        child.communicate()
+        began = time.monotonic()
+        wait_until(lambda: not any(map(alive, workers)), 20, "no orphan is left")
+        longest = max(longest, time.monotonic() - began)
+        workshop.forget(run)
+    return f"{cases} launchers killed, no orphan after {longest:.1f} s at most"
+
+
+@scenario("10", cases=50, short=1)
+def sigterm(workshop, cases, rng):
+    """SIGTERM to the launcher, to one worker or to all, at any moment: saved, exit 75, resumed exactly."""
+    longest = 0.0
+    for case in range(cases):
+        run = workshop.run(2, STEPS)
+        child = run.start()
+        wait_until(lambda: run.starts() > 0, 60, "the journal")  # before it there is nothing to save
+        time.sleep(rng.uniform(0, 1.5))
+        began = time.monotonic()
+        if child.poll() is None:
+            targets = {0: [child.pid], 1: [rng.choice(run.pids())], 2: [child.pid, *run.pids()]}[case % 3]
+            for pid in targets:
+                if alive(pid):
+                    os.kill(pid, signal.SIGTERM)
+        _, errors = child.communicate(timeout=120)
+        longest = max(longest, time.monotonic() - began)
+        assert child.returncode in (0, 75), f"exit {child.returncode}: {errors}"
+        if child.returncode == 75:
+            assert run.last_step() == max(run.checkpoints(), default=0), "the last step is not saved"
+            run.to_end()
+        assert run.result() == workshop.reference(2, STEPS), "not resumed exactly"
+        workshop.forget(run)
+    return f"{cases} signals, all saved and resumed to the bit; {longest:.1f} s to the exit at most"
+
+
+@scenario("6", cases=50, short=1)
+def frozen_worker(workshop, cases, rng):
+    """SIGSTOP of a worker for ever: it is named with its rank, and the run ends."""
+    longest = 0.0
+    for _ in range(cases):
+        run = workshop.run(3, 1_000_000, "cluster.restarts=0")
+        child = run.start()
+        wait_until(lambda: run.last_step() > 0, 60, "a first step")
+        time.sleep(rng.uniform(0, 0.5))
+        rank = rng.randrange(3)
+        victim = run.pids()[rank]
+        os.kill(victim, signal.SIGSTOP)
+        began = time.monotonic()
+        said = ""
+        while f"rank {rank} (pid {victim})" not in said:
+            line = child.stderr.readline()
+            assert line, f"rank {rank} is not named: {said}"
+            said += line
+        longest = max(longest, time.monotonic() - began)
+        child.communicate(timeout=60)
+        wait_until(lambda: not alive(victim), 20, "the frozen one is gone")
+        workshop.forget(run)
+    return f"{cases} of {cases} named, after {longest:.1f} s at most"

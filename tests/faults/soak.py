@@ -1,0 +1,58 @@
+"""Everything together, for long."""
+
+import os
+import signal
+import time
+
+from workshop import alive, scenario, wait_until
+
+
+@scenario("25", cases=120, short=1)
+def soak(workshop, cases, rng):
+    """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
+    steps = 60 * cases
+    run = workshop.run(2, steps)
+    began, faults, starts = time.monotonic(), [], 0
+    child = run.start()
+
+    def go_on():
+        nonlocal child, starts
+        starts += 1
+        child = run.start()
+
+    for _ in range(cases):
+        seen = run.starts()
+        wait_until(lambda: (run.starts() > 0 and run.last_step() > 0) or child.poll() is not None, 60, "a first step")
+        time.sleep(rng.uniform(0.1, 2.0))
+        if child.poll() is not None:
+            break
+        fault = rng.choice(["kill", "kill rank 0", "sigterm", "launcher", "damage", "pause"])
+        workers = [pid for pid in run.pids() if alive(pid)]
+        if not workers:
+            continue
+        faults.append(fault)
+        if fault.startswith("kill"):
+            os.kill(workers[0 if fault == "kill rank 0" else -1], signal.SIGKILL)
+            wait_until(lambda: run.starts() > seen or child.poll() is not None, 60, "a restart")
+        elif fault == "pause":
+            os.kill(workers[-1], signal.SIGSTOP)
+            time.sleep(3)
+            os.kill(workers[-1], signal.SIGCONT)
+        else:
+            child.send_signal(signal.SIGTERM if fault == "sigterm" else signal.SIGKILL)
+            child.communicate(timeout=60)
+            wait_until(lambda: not any(map(alive, workers)), 30, "the workers are out")
+            if fault == "damage" and len(run.checkpoints()) > 1:
+                newest = run.path / f"checkpoints/step-{max(run.checkpoints()):08}/model.safetensors"
+                newest.write_bytes(newest.read_bytes()[:-1])
+            go_on()
+    while child.poll() is None or child.returncode != 0:
+        _, errors = child.communicate(timeout=1800)
+        if child.returncode == 0:
+            break
+        assert child.returncode == 75, errors
+        go_on()
+    assert run.result() == workshop.reference(2, steps), "not the undisturbed run"
+    workshop.forget(run)
+    counts = ", ".join(f"{faults.count(kind)} {kind}" for kind in sorted(set(faults)))
+    return f"{len(faults)} faults ({counts}) in {(time.monotonic() - began) / 60:.0f} min, {starts} starts by the same command; the end is equal to the bit"

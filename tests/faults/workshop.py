@@ -1,0 +1,155 @@
+"""What the scenarios share: a small dataset, runs on it, an undisturbed run to compare with, and the list of scenarios."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TANDEM = Path(os.environ.get("TANDEM") or ROOT / "build/release/tandem").resolve()
+sys.path.insert(0, str(ROOT / "tests/lab"))
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.2}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5, clip: 1.0, ema: 0.9}
+eval: {every: 20, beam: 1}
+checkpoint: {every: 5}
+log: {every: 1000}
+cluster: {check_every: 5}
+"""
+QUIET = {"OMP_WAIT_POLICY": "passive"}
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """number: of the fault in the list of issue 8. run(workshop, cases, rng) returns a sentence with what was measured; an
+    assertion that fails is the defect."""
+
+    name: str
+    number: str
+    run: object
+    cases: int
+    short: int
+
+
+SCENARIOS = {}
+
+
+def scenario(number: str, cases: int, short: int):
+    def keep(function):
+        SCENARIOS[function.__name__] = Scenario(function.__name__, number, function, cases, short)
+        return function
+
+    return keep
+
+
+def wait_until(what, seconds: float, why: str):
+    """Polls; the value of what() as soon as it is true."""
+    deadline = time.monotonic() + seconds
+    while not (value := what()):
+        assert time.monotonic() < deadline, f"{why}: not within {seconds} s"
+        time.sleep(0.01)
+    return value
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (OSError, IndexError):
+        return False
+
+
+class Run:
+    def __init__(self, data: Path, folder: Path, workers: int, steps: int, *settings: str):
+        self.path, self.workers, self.steps = folder / "run", workers, steps
+        folder.mkdir(parents=True)
+        (folder / "config.yaml").write_text(CONFIG)
+        self.command = [str(TANDEM), "train", str(folder / "config.yaml"), f"data.path={data}", f"run={self.path}", f"stop.steps={steps}",
+                        *(["--workers", str(workers)] if workers > 1 else []), *settings]
+
+    def start(self, env=None) -> subprocess.Popen:
+        return subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                env={**os.environ, **QUIET, **(env or {})}, start_new_session=True)
+
+    def to_end(self, env=None, code: int = 0) -> str:
+        child = self.start(env)
+        _, errors = child.communicate(timeout=300)
+        assert child.returncode == code, f"exit {child.returncode} instead of {code}: {errors}"
+        return errors
+
+    def lines(self, kind: str) -> list:
+        """Lines that count: a resumed run supersedes what came after its checkpoint."""
+        path = self.path / "journal.jsonl"
+        text = path.read_text() if path.exists() else ""
+        kept = []
+        for line in map(json.loads, text[:text.rfind("\n") + 1].splitlines()):
+            if line["type"] == "run" and line["resumed_from"] is not None:
+                kept = [old for old in kept if old.get("step", 0) <= line["resumed_from"]]
+            kept.append(line)
+        return [line for line in kept if line["type"] == kind]
+
+    def starts(self) -> int:
+        path = self.path / "journal.jsonl"
+        return path.read_text().count('"type":"run"') if path.exists() else 0
+
+    def last_step(self) -> int:
+        return max((line["step"] for line in self.lines("step")), default=0)
+
+    def new_steps(self) -> int:
+        """Since the newest start."""
+        starts = self.lines("run")
+        return self.last_step() - (starts[-1]["resumed_from"] or 0) if starts else 0
+
+    def pids(self) -> list:
+        newest = self.lines("run")[-1]
+        return [worker["pid"] for worker in newest["cluster"]["by_rank"]] if self.workers > 1 else [newest["pid"]]
+
+    def checkpoints(self) -> list:
+        """Steps of those that have all their files."""
+        return sorted(int(p.parent.name[5:]) for p in (self.path / "checkpoints").glob("step-*/MANIFEST.json"))
+
+    def result(self):
+        """Losses of all steps, weights and optimizer to the bit."""
+        folder = self.path / f"checkpoints/step-{self.steps:08}"
+        losses = {line["step"]: line["loss"] for line in self.lines("step")}
+        return losses, (folder / "model.safetensors").read_bytes(), (folder / "optimizer.safetensors").read_bytes()
+
+
+class Workshop:
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._references = {}
+        self._count = 0
+        rng = random.Random(4)
+        words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
+        for part, count in (("train", 300), ("valid", 20)):
+            lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
+            (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
+            (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))
+        self.data = folder / "data"
+        subprocess.run([TANDEM, "prepare", "--src", folder / "train.src", "--tgt", folder / "train.tgt", "--valid-src", folder / "valid.src",
+                        "--valid-tgt", folder / "valid.tgt", "--out", self.data, "--vocab-size", "100"], check=True, capture_output=True)
+
+    def run(self, workers: int, steps: int, *settings: str) -> Run:
+        self._count += 1
+        return Run(self.data, self.folder / f"run-{self._count}", workers, steps, *settings)
+
+    def reference(self, workers: int, steps: int):
+        """Result of an undisturbed run."""
+        if (workers, steps) not in self._references:
+            whole = self.run(workers, steps)
+            whole.to_end()
+            self._references[workers, steps] = whole.result()
+            self.forget(whole)
+        return self._references[workers, steps]
+
+    def forget(self, run: Run):
+        shutil.rmtree(run.path.parent)
