@@ -18,12 +18,11 @@ def kill_ranks(workshop, cases, rng):
         run = workshop.run(4, STEPS)
         child = run.start()
         for _ in range(min(2, cases - killed)):
-            seen = run.starts()
             wait_until(lambda: run.new_steps() > 0 or child.poll() is not None, 60, "a first step")
             time.sleep(rng.uniform(0.0, 1.0))
             if child.poll() is not None:
                 break  # it was quicker: no case
-            victims, saved = run.pids(), max(run.checkpoints(), default=0)
+            seen, victims, saved = run.starts(), run.pids(), max(run.checkpoints(), default=0)
             victim = victims[0 if rng.random() < 0.25 else rng.randrange(1, 4)]
             if not alive(victim):
                 break  # the run is about to end

@@ -21,7 +21,6 @@ def soak(workshop, cases, rng):
         child = run.start()
 
     for _ in range(cases):
-        seen = run.starts()
         wait_until(lambda: (run.starts() > 0 and run.last_step() > 0) or child.poll() is not None, 60, "a first step")
         time.sleep(rng.uniform(0.1, 2.0))
         if child.poll() is not None:
@@ -31,6 +30,7 @@ def soak(workshop, cases, rng):
         if not workers:
             continue
         faults.append(fault)
+        seen = run.starts()
         if fault.startswith("kill"):
             os.kill(workers[0 if fault == "kill rank 0" else -1], signal.SIGKILL)
             wait_until(lambda: run.starts() > seen or child.poll() is not None, 60, "a restart")
