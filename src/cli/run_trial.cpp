@@ -91,14 +91,15 @@ ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunCo
   const auto try_size = [&](std::int64_t size) {
     return try_batch(model, batch_of(corpus, size, config.data.max_length), config);
   };
-  try_size(kFirstTokens);  // threads, pages, kernels that are chosen at first use
-  Tried small = try_size(kFirstTokens), large = try_size(2 * kFirstTokens);
-  // The next one is twice as large and must still fit.
-  for (std::int64_t size = 4 * kFirstTokens;
-       size <= most && since(start) + 2 * large.total() < seconds; size *= 2) {
-    small = large;
-    large = try_size(size);
+  try_size(kFirstTokens);  // threads, and kernels that are chosen at first use
+  // As large as there is time for: the next one is twice as large, and twice the two follow.
+  std::int64_t size = 2 * kFirstTokens;
+  for (Tried tried = try_size(size);
+       2 * size <= most && since(start) + 5 * tried.total() < seconds; tried = try_size(size)) {
+    size *= 2;
   }
+  // Only now: the first batch of a size pays for its memory's pages, as training does once.
+  const Tried large = try_size(size), small = try_size(size / 2);
   model.params().zero_gradients();
 
   const double batches = std::ceil(tokens / static_cast<double>(config.batch.max_tokens_per_micro));

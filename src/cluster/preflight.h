@@ -40,7 +40,7 @@ struct PreflightSetting {
   std::string currency;
   // What it may take by design; more than three in all would be noticed at every start.
   double link_seconds = 1.4;
-  double compute_seconds = 0.5;   // of trying
+  double compute_seconds = 0.7;   // of trying
   double exchange_seconds = 0.2;  // of the larger of two exchanges, which runs twice
   double design_seconds() const { return link_seconds + compute_seconds + 2 * exchange_seconds; }
   double link_limit_seconds = 10;  // of a round of probes, when a link is dead
