@@ -3,7 +3,7 @@
 Two hosts with one and two workers each, one thread a worker, `tandem train` by mpirun as in docs/launch.md. The forecast is
 what the program said before its first step; measured is the median step after it. DDP (bench/peer/ddp.py, one worker a
 host) has the same model and as many tokens, and runs directly after tandem. Four workers share this machine's cores.
-Usage: scripts/bench hosts [--json] [--presets tiny,base] [--rates 1gbit,100mbit] [--steps N]; needs root, as the lab does
+Usage: scripts/bench hosts [--json] [--presets tiny,base] [--rates 1gbit,100mbit] [--steps N] [--alone]; needs root, as the lab does
 """
 
 import argparse
@@ -59,7 +59,7 @@ def train_ddp(lab, preset, steps):
     return sum(max(json.loads((lab.folder / host / "ddp.json").read_text())) for host in lab.names)
 
 
-def measure(data, folder, rate, presets, steps):
+def measure(data, folder, rate, presets, steps, alone):
     rows = []
     with lab_of_hosts.Lab(hosts=2, rate=rate, folder=folder / rate) as lab:
         for name in lab.names:
@@ -68,7 +68,7 @@ def measure(data, folder, rate, presets, steps):
             for workers in (1, 2):
                 row = {"rate": rate, "preset": preset, "workers": workers,
                        **train(lab, preset, workers, steps or SIZES[preset]["steps"])}
-                if workers == 1:
+                if workers == 1 and not alone:
                     row["of_ddp"] = row["tokens_per_second"] / train_ddp(lab, preset, steps or SIZES[preset]["steps"])
                 rows.append(row)
                 print(f"  {describe(row)}", file=sys.stderr)
@@ -90,13 +90,14 @@ def main():
     parser.add_argument("--presets", default="tiny,base")
     parser.add_argument("--rates", default="1gbit,100mbit")
     parser.add_argument("--steps", type=int, default=0, help="counted steps of a run; 0: by preset")
+    parser.add_argument("--alone", action="store_true", help="without DDP")
     args = parser.parse_args()
     if why := lab_of_hosts.missing():
         raise SystemExit(f"bench: no lab here: {why}")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         data = make_data(folder)
-        rows = [row for rate in args.rates.split(",") for row in measure(data, folder, rate, args.presets.split(","), args.steps)]
+        rows = [row for rate in args.rates.split(",") for row in measure(data, folder, rate, args.presets.split(","), args.steps, args.alone)]
     errors = sorted(abs(r["forecast_s"] / r["measured_s"] - 1) for r in rows)
     if args.json:
         print(json.dumps(rows))

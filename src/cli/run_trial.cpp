@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kFirstTokens = 64;
+constexpr std::int64_t kFirstTokens = 32;
 constexpr std::int64_t kOptimizerValues = 4 << 20;  // more than caches hold
 
 double since(Clock::time_point start) {
@@ -57,6 +57,11 @@ Tried try_batch(Transformer& model, const Batch& batch, const RunConfig& config)
   return tried;
 }
 
+// What others took of the machine's time in between is no part of the cost.
+Tried quicker(const Tried& a, const Tried& b) {
+  return b.total() < a.total() ? b : a;
+}
+
 // A batch costs fixed + slope * tokens.
 struct CostLine {
   CostLine(const Tried& small, const Tried& large, double Tried::*phase) {
@@ -92,14 +97,19 @@ ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunCo
     return try_batch(model, batch_of(corpus, size, config.data.max_length), config);
   };
   try_size(kFirstTokens);  // threads, and kernels that are chosen at first use
-  // As large as there is time for: the next one is twice as large, and twice the two follow.
   std::int64_t size = 2 * kFirstTokens;
-  for (Tried tried = try_size(size);
-       2 * size <= most && since(start) + 5 * tried.total() < seconds; tried = try_size(size)) {
+  Tried tried = try_size(size);
+  // The next one takes twice as long, then once more, and half of it.
+  while (2 * size <= most && since(start) + 5 * tried.total() < seconds) {
     size *= 2;
+    tried = try_size(size);
   }
   // Only now: the first batch of a size pays for its memory's pages, as training does once.
-  const Tried large = try_size(size), small = try_size(size / 2);
+  Tried large = try_size(size), small = try_size(size / 2);
+  while (since(start) + 1.5 * tried.total() < seconds) {
+    large = quicker(large, try_size(size));
+    small = quicker(small, try_size(size / 2));
+  }
   model.params().zero_gradients();
 
   const double batches = std::ceil(tokens / static_cast<double>(config.batch.max_tokens_per_micro));
