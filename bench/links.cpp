@@ -4,8 +4,8 @@
 //   bench_links MODE COMPUTE_SECONDS STEPS     under a launcher
 //
 // MODE: none, flat (a ring over all workers, 2 bytes a number), exact, int8, int4, local or auto.
-// Gradients are all ready at the end of the wait; sums inside a host count as computing, but for the
-// modes that exchange gradients. Rank 0 prints the seconds of each step and more as JSON.
+// Gradients are all ready at the end of the wait; sums inside a host count as computing, but for
+// the modes that exchange gradients. Rank 0 prints the seconds of each step and more as JSON.
 #include <ATen/ATen.h>
 
 #include <chrono>
@@ -36,8 +36,8 @@ PredictInput input_of(Team& team, double compute) {
   input.facts.pieces = {{kValues, 1}};
   input.facts.tokens = 4096.0 * team.world().size();
   input.shape = {team.world().hosts(), team.world().size() / team.world().hosts()};
-  const LinkSummary link = summary_of(
-      measure_links(team.world(), team.store(), {1.4, 10, "bench/links"}));
+  const LinkSummary link =
+      summary_of(measure_links(team.world(), team.store(), {1.4, 10, "bench/links"}));
   input.link = {link.bytes_per_second, link.rtt_seconds};
   return input;
 }
@@ -92,7 +92,9 @@ void run(const std::string& mode, double compute, std::int64_t steps) {
     Bench bench(team, mode, compute);
     {
       const at::NoGradGuard no_gradient;
-      bench.params.values().uniform_(-0.05, 0.05);  // the same on all: a fixed generator
+      // Something to code: the anchor is still at zero. The same on all: a fixed generator.
+      bench.params.values().uniform_(-0.05, 0.05);
+      bench.params.gradients().uniform_(-0.05, 0.05);
     }
     team.comm().barrier();
     Json seconds = Json::array();

@@ -1,5 +1,5 @@
-// run_exchange: how the workers of a run exchange: decided, made, and set to where a checkpoint left
-// it.
+// run_exchange: how the workers of a run exchange: decided, made, and set to where a checkpoint
+// left it.
 #pragma once
 
 #include <memory>

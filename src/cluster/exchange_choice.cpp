@@ -102,7 +102,8 @@ Json choice_json(const ExchangeChoice& choice) {
 ExchangeChoice choice_from_json(const Json& json) {
   const auto place = [&](const auto& names, const char* key) {
     const auto at = std::ranges::find(names, json.at(key).as_string());
-    if (at == names.end()) throw UserError(format("the checkpoint has an unknown exchange {}", key));
+    if (at == names.end())
+      throw UserError(format("the checkpoint has an unknown exchange {}", key));
     return at - names.begin();
   };
   ExchangeChoice choice;
@@ -115,8 +116,8 @@ ExchangeChoice choice_from_json(const Json& json) {
 }
 
 std::string changed_link_text(const LinkWatch::Change& change) {
-  return format("the link between the hosts carries {} now, it was {} before",
-                rate_text(change.is), rate_text(change.was));
+  return format("the link between the hosts carries {} now, it was {} before", rate_text(change.is),
+                rate_text(change.was));
 }
 
 std::string rhythm_text(const LocalRhythm& rhythm) {

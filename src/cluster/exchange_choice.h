@@ -1,6 +1,6 @@
-// exchange_choice: the way in which the hosts of a run exchange, once it is decided: by the settings
-// or, with cluster.mode=auto, by what was measured before the first step. The same on all workers,
-// kept in checkpoints: a resumed run keeps it. Pure.
+// exchange_choice: the way in which the hosts of a run exchange, once it is decided: by the
+// settings or, with cluster.mode=auto, by what was measured before the first step. The same on all
+// workers, kept in checkpoints: a resumed run keeps it. Pure.
 #pragma once
 
 #include <optional>

@@ -30,8 +30,9 @@ TEST(ExchangeChoice, AutoTakesWhatWasForecast) {
 TEST(ExchangeChoice, AResumedRunKeepsItsWayWhateverTheLinkSays) {
   const ExchangeChoice before{ExchangeMode::local, LinkFormat::int8, {7, 3}};
   EXPECT_EQ(choose_exchange({}, before, forecast(Scheme::exact_bf16)), before);
-  EXPECT_EQ(choose_exchange(with_mode(ExchangeMode::local), before, forecast(Scheme::local_int4, 30)),
-            before);
+  EXPECT_EQ(
+      choose_exchange(with_mode(ExchangeMode::local), before, forecast(Scheme::local_int4, 30)),
+      before);
 }
 
 TEST(ExchangeChoice, SettingsHoldOverAllElse) {

@@ -46,8 +46,8 @@ class GradExchange::Impl {
     // The lane's thread uses the group of the host, unless there is memory.
     totals_last_ = among_ == Group::host && setting.memory == nullptr;
     if (!one_host && comm.world().is_leader()) {
-      link_ = leader_link(
-          comm, gradients, {setting.format, LinkCargo::gradients, ranges, buckets_, kUnderWay + 1});
+      link_ = leader_link(comm, gradients,
+                          {setting.format, LinkCargo::gradients, ranges, buckets_, kUnderWay + 1});
     }
     start_over();
     // Work on a GPU is ordered by its stream: there the thread that computes exchanges, too.

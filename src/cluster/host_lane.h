@@ -24,7 +24,8 @@ class HostLane {
 };
 
 // Where a sum goes: into all buffers at once, when it is the result, or to the leader, who turns it
-// into one. Two lanes may share a memory when one has the sums for all and the other only goes down.
+// into one. Two lanes may share a memory when one has the sums for all and the other only goes
+// down.
 enum class LaneSum { for_all, for_leader };
 
 // gradients: this worker's buffer, memory.floats(memory.place()). All outlive the lane. give_up:

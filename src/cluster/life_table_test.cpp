@@ -98,7 +98,8 @@ TEST(LifeTable, WithPatienceSilenceIsToldFirstAndACauseOnlyLater) {
   others_live(30s);
   EXPECT_EQ(table.news(kStart + 30s), std::vector<std::string>{"host-c is heard of again"});
   others_live(90s);
-  EXPECT_EQ(table.silent(kStart + 90001ms), "host-c stopped answering in phase exchange at step 12");
+  EXPECT_EQ(table.silent(kStart + 90001ms),
+            "host-c stopped answering in phase exchange at step 12");
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ class Bf16Codec final : public LinkCodec {
 
 class CodedCodec final : public LinkCodec {
  public:
-  CodedCodec(BlockCode code, LinkCargo sent, std::span<float> numbers, std::span<const GradRange> slots)
+  CodedCodec(BlockCode code, LinkCargo sent, std::span<float> numbers,
+             std::span<const GradRange> slots)
       : code_(code), sent_(sent), numbers_(numbers) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const bool coded = slots[i].end - slots[i].begin >= kWorthCoding;

@@ -19,8 +19,7 @@ double middle_of(std::vector<double> values) {
 std::optional<LinkWatch::Change> LinkWatch::heard(double rate) {
   const bool as_usual =
       usual_ > 0 && rate > (1 - kChanged) * usual_ && rate < (1 + kChanged) * usual_;
-  const bool other_side =
-      usual_ > 0 && !odd_.empty() && (rate > usual_) != (odd_.back() > usual_);
+  const bool other_side = usual_ > 0 && !odd_.empty() && (rate > usual_) != (odd_.back() > usual_);
   if (as_usual || other_side) odd_.clear();
   if (as_usual) return {};
   odd_.push_back(rate);

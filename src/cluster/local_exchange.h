@@ -59,9 +59,9 @@ class LocalExchange {
   };
   struct Stats {
     std::int64_t bytes_out = 0, bytes_in = 0;  // of this host
-    std::optional<News> agreed;  // all hosts hear the same after the same step
-    std::optional<LocalRhythm> rhythm;  // from here on
-    std::optional<LinkWatch::Change> link;  // noticed by this host
+    std::optional<News> agreed;                // all hosts hear the same after the same step
+    std::optional<LocalRhythm> rhythm;         // from here on
+    std::optional<LinkWatch::Change> link;     // noticed by this host
   };
 
   // step: the last one done. All hosts have the same weights: they are the anchor. All workers make

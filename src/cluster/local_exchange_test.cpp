@@ -76,8 +76,7 @@ TEST_P(Local, AnchorsAreEqualAndNothingLearntIsLost) {
     const int count = hosts.back() + 1;
     at::Tensor truth = first_weights().to(at::kDouble) * count, sum = at::zeros_like(truth);
     for (int host = 0; host < count; ++host) {
-      const auto leader = static_cast<std::size_t>(
-          std::ranges::find(hosts, host) - hosts.begin());
+      const auto leader = static_cast<std::size_t>(std::ranges::find(hosts, host) - hosts.begin());
       for (std::int64_t step = 1; step <= kSteps; ++step) truth += learnt(host, step);
       sum += weights[leader].to(at::kDouble);
       if (kept[leader].defined()) sum += kept[leader].to(at::kDouble);
@@ -86,8 +85,8 @@ TEST_P(Local, AnchorsAreEqualAndNothingLearntIsLost) {
     EXPECT_GT(farthest(anchors[0], first_weights()), 0.005) << "the anchor moves";
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
       EXPECT_TRUE(at::equal(anchors[rank], anchors[0]));
-      const auto leader = static_cast<std::size_t>(
-          std::ranges::find(hosts, hosts[rank]) - hosts.begin());
+      const auto leader =
+          static_cast<std::size_t>(std::ranges::find(hosts, hosts[rank]) - hosts.begin());
       EXPECT_TRUE(at::equal(weights[rank], weights[leader]));
     }
   }

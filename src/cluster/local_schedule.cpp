@@ -40,8 +40,8 @@ LocalSchedule::LocalSchedule(const Json& json, std::int64_t fragments)
       start_(json.at("start").as_int()) {
   if (!json.at("next").is_null()) next_ = rhythm_from(json.at("next"));
   for (const Json& flight : json.at("under_way").items()) {
-    flights_.push_back({static_cast<std::size_t>(flight.at("fragment").as_int()),
-                        flight.at("due").as_int()});
+    flights_.push_back(
+        {static_cast<std::size_t>(flight.at("fragment").as_int()), flight.at("due").as_int()});
   }
 }
 

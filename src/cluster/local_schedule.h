@@ -1,6 +1,6 @@
-// local_schedule: mode local, by step numbers: after which step which part of the weights leaves for
-// the other hosts, and after which step what came back is added. Pure, and the same on all hosts;
-// never by timing, so that a run can be repeated and resumed to the bit.
+// local_schedule: mode local, by step numbers: after which step which part of the weights leaves
+// for the other hosts, and after which step what came back is added. Pure, and the same on all
+// hosts; never by timing, so that a run can be repeated and resumed to the bit.
 //
 // The weights are cut into fragments. Each leaves once in `steps` steps, at an offset of its own,
 // and is added `delay` steps later.

@@ -56,10 +56,11 @@ std::string choice_text(const PreflightReport& r) {
   std::string others;
   for (const Prediction& p : r.alternatives) {
     if (p.scheme == chosen.scheme) continue;
-    others += format("{}{} {}", others.empty() ? "" : ", ", scheme_text(p),
-                     step_text(p.step_seconds));
+    others +=
+        format("{}{} {}", others.empty() ? "" : ", ", scheme_text(p), step_text(p.step_seconds));
   }
-  const char* loss = chosen.scheme == Scheme::exact_fp32 ? "nothing is lost" : loss_text(chosen.scheme);
+  const char* loss =
+      chosen.scheme == Scheme::exact_fp32 ? "nothing is lost" : loss_text(chosen.scheme);
   return format("{}, chosen from the links: step {}, {:.2f} times that without any; {}; others: {}",
                 scheme_text(chosen), step_text(chosen.step_seconds),
                 chosen.step_seconds / r.step_without_links, loss, others);

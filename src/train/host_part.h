@@ -1,7 +1,7 @@
 // host_part: mode local: what one host alone knows at a checkpoint: its own weights, Adam's moments
-// and the exchanges under way, on that host's own disk. Sending it to rank 0 would take the slow link
-// for a minute. A checkpoint is whole without it: then hosts start from what they had in common, and
-// the run goes on, but not to the bit.
+// and the exchanges under way, on that host's own disk. Sending it to rank 0 would take the slow
+// link for a minute. A checkpoint is whole without it: then hosts start from what they had in
+// common, and the run goes on, but not to the bit.
 //
 // run/hosts/0-step-00004000/: laid out like a checkpoint (checkpoint_folder.h).
 #pragma once
