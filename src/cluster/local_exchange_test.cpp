@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 constexpr std::int64_t kLarge = 20000, kSmall = 50;
-const std::vector<std::vector<int>> kTeams = {{0, 1}, {0, 0, 1, 1}, {0, 1, 2}, {0, 0, 1, 2, 3}};
+const std::vector<std::vector<int>> kTeams = {{0, 1}, {0, 0, 1, 1}, {0, 0, 1, 2}};
 
 at::Tensor first_weights() {
   return (at::arange(kLarge + kSmall, at::kFloat) * 0.7).sin();
@@ -60,16 +60,22 @@ class Local : public testing::TestWithParam<LinkFormat> {};
 INSTANTIATE_TEST_SUITE_P(Formats, Local, testing::Values(LinkFormat::int8, LinkFormat::int4));
 
 TEST_P(Local, AnchorsAreEqualAndNothingLearntIsLost) {
-  constexpr std::int64_t kSteps = 30;
+  constexpr std::int64_t kSteps = 20;
   for (const std::vector<int>& hosts : kTeams) {
-    std::vector<at::Tensor> anchors(hosts.size()), weights(hosts.size()), kept(hosts.size());
+    std::vector<at::Tensor> anchors(hosts.size()), weights(hosts.size()), own(hosts.size()),
+        kept(hosts.size());
     run_ranks(hosts, [&](Comm& comm, Store& store) {
       Mover mover(comm, &store, {GetParam(), rhythm_of(6)});
       for (std::int64_t i = 0; i < kSteps; ++i) mover.move();
       const auto rank = static_cast<std::size_t>(comm.rank());
       anchors[rank] = mover.exchange->common().clone();
       weights[rank] = mover.weights.clone();
+      own[rank] = mover.weights.clone();
       const LocalState state = mover.exchange->capture();
+      // What is under way counts as if it had been added.
+      if (!state.arrays.empty()) {
+        weights[rank] += state.arrays[1] / comm.size(Group::leaders) - state.arrays[0];
+      }
       if (state.arrays.size() > 2) kept[rank] = state.arrays[2];
       comm.barrier();
     });
@@ -87,7 +93,7 @@ TEST_P(Local, AnchorsAreEqualAndNothingLearntIsLost) {
       EXPECT_TRUE(at::equal(anchors[rank], anchors[0]));
       const auto leader =
           static_cast<std::size_t>(std::ranges::find(hosts, hosts[rank]) - hosts.begin());
-      EXPECT_TRUE(at::equal(weights[rank], weights[leader]));
+      EXPECT_TRUE(at::equal(own[rank], own[leader]));
     }
   }
 }

@@ -113,7 +113,7 @@ def test_a_cut_link_is_survived_and_told(hosts):
     assert two.journal("run", "host-b") == records
 
 
-def test_three_hosts_and_a_signal(hosts):
+def test_three_hosts(hosts):
     three = hosts(hosts=3)
     records = three.train("run", *LOCAL, "cluster.local_code=int4", "stop.steps=14")
     assert losses(records)[-1] < losses(records)[0]
@@ -122,14 +122,14 @@ def test_three_hosts_and_a_signal(hosts):
 
 
 def test_auto_says_what_it_chose_and_keeps_it(hosts):
-    slow = hosts(rate="1mbit")
-    records = slow.train("run", "stop.steps=6")
+    slow = hosts(rate="5mbit")
+    records = slow.train("run", "batch.tokens=100", "stop.steps=6")
     chosen = next(record for record in records if record["type"] == "run")["exchange"]
     assert chosen["mode"] == "local" and chosen["local_steps"] >= 2
     assert "chosen from the links" in slow.output and "lossy" in slow.output and "one host" in slow.output
     slow.lab.full_speed()
-    again = [record for record in slow.train("run", "stop.steps=9") if record["type"] == "run"]
+    again = [record for record in slow.train("run", "batch.tokens=100", "stop.steps=9") if record["type"] == "run"]
     assert len(again) == 2 and again[1]["exchange"] == chosen
 
-    fast = slow.train("fast", "stop.steps=3")
+    fast = slow.train("fast", "batch.tokens=4000", "stop.steps=3")
     assert next(record for record in fast if record["type"] == "run")["exchange"]["mode"] == "exact"
