@@ -94,7 +94,7 @@ def test_few_bytes_nearly_the_same_losses_and_exact_resume(hosts):
 
 def test_a_cut_link_is_survived_and_told(hosts):
     two = hosts()
-    command = two.command("run", *LOCAL, "cluster.timeout=2", "stop.hours=0.009")
+    command = two.command("run", *LOCAL, "cluster.timeout=2", "stop.hours=0.007")
     process = two.lab.start_mpirun(command, workers=1, env={"OMP_WAIT_POLICY": "passive"})
     deadline = time.monotonic() + 120
     while len(losses(two.journal("run"))) < 10:
@@ -118,7 +118,7 @@ def test_three_hosts(hosts):
     records = three.train("run", *LOCAL, "cluster.local_code=int4", "stop.steps=14")
     assert losses(records)[-1] < losses(records)[0]
     chosen = next(record for record in records if record["type"] == "run")["exchange"]
-    assert chosen == {"mode": "local", "format": "int4", "local_steps": 4, "local_delay": 3}
+    assert chosen == {"mode": "local", "format": "int4", "local_steps": 4, "local_delay": 2}
 
 
 def test_auto_says_what_it_chose_and_keeps_it(hosts):
