@@ -9,15 +9,15 @@
 #include "train/host_part.h"
 
 namespace tandem {
+namespace {
 
+// Why gradients and weights cannot be rounded with these settings; empty: they can.
 std::string lossy_refusal(const RunConfig& config) {
   if (device_of(config.device, 0).is_cuda()) {
     return "cluster.mode int8, int4 and local work on CPUs only so far; set it to exact";
   }
   return {};
 }
-
-namespace {
 
 // Each host would average, or skip, for itself.
 std::string local_refusal(const RunConfig& config) {

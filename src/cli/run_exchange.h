@@ -13,9 +13,6 @@
 
 namespace tandem {
 
-// Why weights or gradients cannot be rounded with these settings; empty: they can.
-std::string lossy_refusal(const RunConfig& config);
-
 // What the preflight has to look at: a resumed run keeps its way.
 std::vector<Scheme> schemes_to_try(const RunConfig& config, const TrainState& state);
 

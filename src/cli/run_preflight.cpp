@@ -51,9 +51,7 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   const ClusterShape shape{parts.world.hosts(), parts.world.size() / parts.world.hosts()};
   PreflightSetting setting;
   setting.facts = step_facts(config, text, shape, {});
-  setting.schemes = parts.schemes.empty()
-                        ? schemes_of(config.cluster, !lossy_refusal(config).empty())
-                        : parts.schemes;
+  setting.schemes = parts.schemes.empty() ? schemes_to_try(config, {}) : parts.schemes;
   setting.local_steps = config.cluster.local_steps.value_or(0);
   setting.require = config.cluster.require;
   setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
