@@ -236,12 +236,13 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   Adam& adam = learner->adam;
   RunStart start = start_run(point, config, settings, *learner, comm);
   const auto links = check_links(team, config, data, model, start.state);
-  const RunExchange exchange(team, config, *learner, start, links);
+  RunExchange exchange(team, config, *learner, start, links);
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
   const RunFacts facts = facts_of(config, data, model, device.str(), comm.size());
-  const auto watch = add_watchers(observers, config, run, facts, start, team, links, exchange.text());
+  const auto watch =
+      add_watchers(observers, config, run, facts, start, team, links, exchange.text());
   Json line = run_line(config, data, facts, team, links);
   if (start.state.exchange) line.set("exchange", choice_json(*start.state.exchange));
   if (comm.first()) {

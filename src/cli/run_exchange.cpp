@@ -62,8 +62,8 @@ OptimConfig scaled_rate(OptimConfig optim, double rate) {
 }
 
 RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, RunStart& start,
-                         const std::optional<PreflightReport>& links) {
-  FlatParams& params = learner.model.params();
+                         const std::optional<PreflightReport>& links)
+    : team_(team), config_(config), learner_(learner) {
   if (links) {
     choice_ = choose_exchange(config.cluster, start.state.exchange, links->forecast);
     refuse_what_does_not_go(config, choice_.mode);
@@ -71,19 +71,32 @@ RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, 
   } else {
     start.state.exchange.reset();
   }
-  gradients_ = team.exchange(params, choice_);
-  local_ = team.local_exchange(params, choice_, config.cluster, start.state.step);
-  if (start.state.step > 0) gradients_->restore_kept(start.kept);
-  if (!local_) return;
-  rate_ = config.cluster.local_rate.value_or(std::sqrt(static_cast<double>(team.world().hosts())));
-  learner.adam.set_clip(scaled_rate(config.optim, rate_).clip);
-  if (start.state.step > 0) resume_local(team, config, learner, start);
+  gradients_ = team.exchange(learner.model.params(), choice_);
+  if (choice_.mode == ExchangeMode::local) {
+    const auto hosts = static_cast<double>(team.world().hosts());
+    rate_ = config.cluster.local_rate.value_or(std::sqrt(hosts));
+    learner.adam.set_clip(scaled_rate(config.optim, rate_).clip);
+  }
+  resume(start);
 }
 
-Tensor RunExchange::newest_weights(const Learner& learner) const {
+void RunExchange::settle() {
+  local_.reset();
+}
+
+void RunExchange::resume(RunStart& start) {
+  if (start.state.exchange) choice_ = *start.state.exchange;
+  local_ =
+      team_.local_exchange(learner_.model.params(), choice_, config_.cluster, start.state.step);
+  if (start.state.step == 0) return;
+  gradients_->restore_kept(start.kept);
+  if (local_) resume_local(start);
+}
+
+Tensor RunExchange::newest_weights() const {
   if (local_) return local_->anchor();
-  const Tensor& averaged = learner.adam.averaged();
-  return averaged.defined() ? averaged : learner.model.params().values();
+  const Tensor& averaged = learner_.adam.averaged();
+  return averaged.defined() ? averaged : learner_.model.params().values();
 }
 
 std::string RunExchange::text() const {
@@ -95,11 +108,10 @@ std::string RunExchange::text() const {
 }
 
 // Every host has its part of the checkpoint, or none uses its own.
-void RunExchange::resume_local(Team& team, const RunConfig& config, Learner& learner,
-                               RunStart& start) {
-  Comm& comm = team.comm();
-  FlatParams& params = learner.model.params();
-  const HostPlace place{config.run, comm.world()};
+void RunExchange::resume_local(RunStart& start) {
+  Comm& comm = team_.comm();
+  FlatParams& params = learner_.model.params();
+  const HostPlace place{config_.run, comm.world()};
   const bool leads = comm.world().is_leader();
   const std::string problem =
       leads ? host_part_problem(place, start.state.step, params.values()) : "";
@@ -117,7 +129,7 @@ void RunExchange::resume_local(Team& team, const RunConfig& config, Learner& lea
     return;
   }
   const TrainTensors tensors{
-      params.values(), learner.adam.first_moment(), learner.adam.second_moment(), {}};
+      params.values(), learner_.adam.first_moment(), learner_.adam.second_moment(), {}};
   LocalState state;
   if (leads) state = read_host_part(place, start.state.step, params, tensors);
   const at::NoGradGuard no_gradient;

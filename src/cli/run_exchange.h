@@ -25,17 +25,24 @@ class RunExchange {
   // does not go with the mode is a UserError.
   RunExchange(Team& team, const RunConfig& config, Learner& learner, RunStart& start,
               const std::optional<PreflightReport>& links);
+  // A run that goes back to a checkpoint: first nothing is under way any more; then, when the
+  // learner is where the checkpoint left it, exchanges are, too.
+  void settle();
+  void resume(RunStart& start);
 
   GradExchange& gradients() const { return *gradients_; }
   LocalExchange* local() const { return local_.get(); }  // of mode local
   double rate() const { return rate_; }                  // factor of the learning rate
   // On rank 0: averaged, common to all hosts, or those that are trained.
-  Tensor newest_weights(const Learner& learner) const;
+  Tensor newest_weights() const;
   std::string text() const;  // for people; empty: nothing special
 
  private:
-  void resume_local(Team& team, const RunConfig& config, Learner& learner, RunStart& start);
+  void resume_local(RunStart& start);
 
+  Team& team_;
+  const RunConfig& config_;
+  Learner& learner_;
   std::unique_ptr<GradExchange> gradients_;
   std::unique_ptr<LocalExchange> local_;
   double rate_ = 1;

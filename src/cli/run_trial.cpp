@@ -94,8 +94,8 @@ ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunCo
   try_size(kFirstTokens);  // threads, and kernels that are chosen at first use
   // As large as there is time for: the next one is twice as large, and twice the two follow.
   std::int64_t size = 2 * kFirstTokens;
-  for (Tried tried = try_size(size);
-       2 * size <= most && since(start) + 5 * tried.total() < seconds; tried = try_size(size)) {
+  for (Tried tried = try_size(size); 2 * size <= most && since(start) + 5 * tried.total() < seconds;
+       tried = try_size(size)) {
     size *= 2;
   }
   // Only now: the first batch of a size pays for its memory's pages, as training does once.

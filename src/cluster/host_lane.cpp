@@ -21,7 +21,9 @@ class MemoryLane final : public HostLane {
       : comm_(comm),
         memory_(memory),
         give_up_(std::move(give_up)),
-        for_all_(sum == LaneSum::for_all) {}
+        for_all_(sum == LaneSum::for_all),
+        ups_(memory.sign(Sign::ready, memory.place()).value()),
+        downs_(for_all_ ? ups_ : memory.sign(Sign::taken, memory.place()).value()) {}
 
   void up(const Bucket& bucket) override {
     ups_ += 1;
@@ -91,7 +93,7 @@ class MemoryLane final : public HostLane {
   HostMemory& memory_;
   std::function<bool()> give_up_;
   bool for_all_;
-  std::uint32_t ups_ = 0, downs_ = 0;  // buckets since the start
+  std::uint32_t ups_, downs_;  // buckets since the memory was shared
 };
 
 class CommLane final : public HostLane {

@@ -1,7 +1,7 @@
 // local_courier: takes fragments of weight changes to the other hosts and brings back their sum,
 // while training goes on: a thread of a leader, with the leaders' connections for itself. Fragments
-// travel one after the other, in the same order on all hosts. A link that is cut holds them up until
-// it works again.
+// travel one after the other, in the same order on all hosts. A link that is cut holds them up
+// until it works again.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,17 +19,17 @@ namespace tandem {
 
 // What a host tells all others with every fragment.
 struct HostNews {
-  std::int64_t step = 0;     // after which it left
-  bool stop = false;         // a worker got a signal
-  bool diverged = false;     // its training did
-  double seconds = 0;        // of training, by the host's clock
-  std::int64_t replan = 0;   // the first host's wish: steps between exchanges from now on; 0: none
+  std::int64_t step = 0;    // after which it left
+  bool stop = false;        // a worker got a signal
+  bool diverged = false;    // its training did
+  double seconds = 0;       // of training, by the host's clock
+  std::int64_t replan = 0;  // the first host's wish: steps between exchanges from now on; 0: none
 };
 
 struct LocalParcel {
   std::size_t fragment = 0;
-  at::Tensor own, sum;          // what this host sent as others read it; the sum of all hosts
-  std::vector<HostNews> news;   // by host
+  at::Tensor own, sum;         // what this host sent as others read it; the sum of all hosts
+  std::vector<HostNews> news;  // by host
   std::int64_t bytes_out = 0, bytes_in = 0;
   double seconds = 0;  // from the moment when all hosts had theirs ready
 };

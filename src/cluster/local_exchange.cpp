@@ -62,7 +62,7 @@ class LocalExchange::Impl {
     for (const std::size_t fragment : schedule_.take_leaving(step)) {
       if (!courier_) continue;
       courier_->send(fragment, part(buffers_.weights, fragment) - part(anchor_, fragment),
-                     {step, own.stop, own.seconds, wish_});
+                     {step, own.stop, own.diverged, own.seconds, wish_});
       wish_ = 0;
     }
     return stats;
@@ -135,7 +135,6 @@ class LocalExchange::Impl {
     for (const HostNews& its : news) {
       hosts.push(Json::object()
                      .set("step", its.step)
-                     .set("stop", false)  // the signal that ended the run is over
                      .set("seconds", its.seconds)
                      .set("replan", its.replan));
     }
@@ -144,8 +143,9 @@ class LocalExchange::Impl {
   static std::vector<HostNews> news_from(const Json& json) {
     std::vector<HostNews> news;
     for (const Json& its : json.items()) {
-      news.push_back({its.at("step").as_int(), its.at("stop").as_bool(),
-                      its.at("seconds").as_double(), its.at("replan").as_int()});
+      // The signal that ended the run is over.
+      news.push_back({its.at("step").as_int(), false, false, its.at("seconds").as_double(),
+                      its.at("replan").as_int()});
     }
     return news;
   }
@@ -153,7 +153,7 @@ class LocalExchange::Impl {
   // What came back of a fragment, on all workers of the host. In words that others' processors
   // round alike: one operation at a time.
   void add(std::size_t fragment, Stats& stats) {
-    const at::Tensor numbers = at::zeros({3}, at::kDouble);  // stop, seconds, replan
+    const at::Tensor numbers = at::zeros({4}, at::kDouble);  // stop, seconds, replan, diverged
     const at::Tensor result = part(buffers_.gradients, fragment);
     if (courier_) {
       LocalParcel parcel = courier_->fetch();
@@ -169,7 +169,10 @@ class LocalExchange::Impl {
       part(anchor_, fragment).add_(moved);
       result.copy_(moved).sub_(parcel.own);
       auto* to = numbers.mutable_data_ptr<double>();
-      for (const HostNews& news : parcel.news) to[0] += news.stop ? 1 : 0;
+      for (const HostNews& news : parcel.news) {
+        to[0] += news.stop ? 1 : 0;
+        to[3] += news.diverged ? 1 : 0;
+      }
       to[1] = parcel.news.front().seconds;
       to[2] = static_cast<double>(parcel.news.front().replan);
     }
@@ -183,8 +186,9 @@ class LocalExchange::Impl {
   }
 
   void hear(const double* numbers, Stats& stats) {
-    const bool stopped = stats.agreed && stats.agreed->stop;
-    stats.agreed = News{stopped || numbers[0] > 0, numbers[1], 0};
+    const News before = stats.agreed.value_or(News{});
+    stats.agreed = {before.stop || numbers[0] > 0, before.diverged || numbers[3] > 0, numbers[1],
+                    0};
     const auto steps = static_cast<std::int64_t>(numbers[2]);
     if (steps == 0 || steps == schedule_.rhythm().steps) return;
     stats.rhythm = rhythm_of(steps);

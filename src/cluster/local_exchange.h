@@ -54,6 +54,7 @@ class LocalExchange {
  public:
   struct News {
     bool stop = false;           // in: a worker of this host got a signal; out: of any host
+    bool diverged = false;       // the same of its training
     double seconds = 0;          // of training; out: by rank 0's clock
     double compute_seconds = 0;  // in: of the step
   };

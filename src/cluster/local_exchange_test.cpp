@@ -25,15 +25,12 @@ at::Tensor learnt(int host, std::int64_t step) {
 
 // One worker: weights that move by a rule, and the exchange.
 struct Mover {
-  Mover(Comm& comm_, Store* store, LocalSetting setting, const at::Tensor& start = first_weights(),
-        std::int64_t step_ = 0)
+  Mover(Comm& comm_, HostMemory* memory, LocalSetting setting,
+        const at::Tensor& start = first_weights(), std::int64_t step_ = 0)
       : comm(comm_), weights(start.clone()), step(step_) {
-    if (store != nullptr && comm.size(Group::host) > 1) {
-      memory = HostMemory::share(*store, comm.world(), kLarge + kSmall, std::chrono::seconds(30));
-    }
     gradients = memory ? at::from_blob(memory->floats(memory->place()).data(), {kLarge + kSmall})
                        : at::zeros({kLarge + kSmall});
-    setting.memory = memory.get();
+    setting.memory = memory;
     exchange = std::make_unique<LocalExchange>(
         comm, LocalBuffers{weights, gradients, {{0, kLarge}, {kLarge, kLarge + kSmall}}}, setting,
         step);
@@ -46,11 +43,15 @@ struct Mover {
   }
 
   Comm& comm;
-  std::unique_ptr<HostMemory> memory;
   at::Tensor weights, gradients;
   std::int64_t step;
   std::unique_ptr<LocalExchange> exchange;
 };
+
+std::unique_ptr<HostMemory> shared_memory(Comm& comm, Store& store) {
+  if (comm.size(Group::host) == 1) return nullptr;
+  return HostMemory::share(store, comm.world(), kLarge + kSmall, std::chrono::seconds(30));
+}
 
 double farthest(const at::Tensor& a, const at::Tensor& b) {
   return (a - b).abs().max().item<double>();
@@ -65,7 +66,8 @@ TEST_P(Local, AnchorsAreEqualAndNothingLearntIsLost) {
     std::vector<at::Tensor> anchors(hosts.size()), weights(hosts.size()), own(hosts.size()),
         kept(hosts.size());
     run_ranks(hosts, [&](Comm& comm, Store& store) {
-      Mover mover(comm, &store, {GetParam(), rhythm_of(6)});
+      const auto memory = shared_memory(comm, store);
+      Mover mover(comm, memory.get(), {GetParam(), rhythm_of(6)});
       for (std::int64_t i = 0; i < kSteps; ++i) mover.move();
       const auto rank = static_cast<std::size_t>(comm.rank());
       anchors[rank] = mover.exchange->common().clone();
@@ -114,12 +116,13 @@ TEST_P(Local, HostsThatLearnNothingMoreMeetAtTheMean) {
 
 TEST_P(Local, GoesOnFromWhatWasCaptured) {
   for (const std::vector<int>& hosts : kTeams) {
-    run_ranks(hosts, [&](Comm& comm, Store&) {
+    run_ranks(hosts, [&](Comm& comm, Store& store) {
+      const auto memory = shared_memory(comm, store);
       const LocalSetting setting{GetParam(), rhythm_of(5), 0.3};
       at::Tensor anchor, weights, straight, straight_anchor;
       LocalState state;
       {
-        Mover mover(comm, nullptr, setting);
+        Mover mover(comm, memory.get(), setting);
         for (int i = 0; i < 13; ++i) mover.move();
         anchor = mover.exchange->common().clone();
         weights = mover.weights.clone();
@@ -130,7 +133,7 @@ TEST_P(Local, GoesOnFromWhatWasCaptured) {
         comm.barrier();
       }
       EXPECT_FALSE(LocalSchedule(state.schedule).under_way().empty()) << "else it tests little";
-      Mover resumed(comm, nullptr, setting, anchor, 13);
+      Mover resumed(comm, memory.get(), setting, anchor, 13);
       resumed.exchange->restore(state);
       resumed.weights.copy_(weights);
       for (int i = 0; i < 9; ++i) resumed.move();

@@ -116,7 +116,7 @@ class Trainer {
   double seconds_before_;
   Clock::time_point start_;
   LocalExchange::News agreed_;  // by all workers, at the newest step
-  double worked_seconds_ = 0;  // in the step before, without waiting for others
+  double worked_seconds_ = 0;   // in the step before, without waiting for others
   std::int64_t saved_step_ = -1;
 };
 
