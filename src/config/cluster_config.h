@@ -44,8 +44,7 @@ struct ClusterConfig {
 template <class Visitor>
 void describe(Visitor&& option, ClusterConfig& c) {
   option("mode", c.mode,
-         "what hosts exchange: gradients (exact; int8 and int4 round them), weight changes now and "
-         "then (local); auto: the most exact that the measured links hardly slow down");
+         "what hosts exchange: gradients (exact, int8, int4), weights (local); auto: by the links");
   option("wire", c.wire, "number format of gradients between hosts in mode exact");
   option("local_steps", c.local_steps, between(1, 10000), "steps",
          "mode local: steps between two exchanges of a weight; null: from the measured link");
