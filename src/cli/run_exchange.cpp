@@ -67,9 +67,6 @@ RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, 
   if (links) {
     choice_ = choose_exchange(config.cluster, start.state.exchange, links->forecast);
     refuse_what_does_not_go(config, choice_.mode);
-    start.state.exchange = choice_;
-  } else {
-    start.state.exchange.reset();
   }
   gradients_ = team.exchange(learner.model.params(), choice_);
   if (choice_.mode == ExchangeMode::local) {
@@ -85,7 +82,8 @@ void RunExchange::settle() {
 }
 
 void RunExchange::resume(RunStart& start) {
-  if (start.state.exchange) choice_ = *start.state.exchange;
+  start.state.exchange.reset();
+  if (team_.world().hosts() > 1) start.state.exchange = choice_;
   local_ =
       team_.local_exchange(learner_.model.params(), choice_, config_.cluster, start.state.step);
   if (start.state.step == 0) return;
