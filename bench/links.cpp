@@ -7,6 +7,7 @@
 // Gradients are all ready at the end of the wait; sums inside a host count as computing, but for
 // the modes that exchange gradients. Rank 0 prints the seconds of each step and more as JSON.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <chrono>
 #include <cstdio>
