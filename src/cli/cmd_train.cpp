@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "cli/run_evaluation.h"
+#include "cli/run_exchange.h"
 #include "cli/run_files.h"
 #include "cli/run_preflight.h"
 #include "cli/run_rollback.h"
@@ -73,11 +74,12 @@ LoaderSetting loader_setting(const RunConfig& config, const Comm& comm) {
   return setting;
 }
 
-TrainSetting train_setting(const RunConfig& config, Json settings) {
+TrainSetting train_setting(const RunConfig& config, Json settings, double rate) {
   TrainSetting setting;
+  setting.run = config.run;
   setting.seed = static_cast<std::uint64_t>(config.seed);
   setting.fp16 = config.precision == Precision::fp16;
-  setting.optim = config.optim;
+  setting.optim = scaled_rate(config.optim, rate);
   setting.stop = config.stop;
   setting.checkpoint = config.checkpoint;
   setting.eval_every = config.eval.every;
@@ -101,7 +103,7 @@ void copy_folder(const fs::path& from, const fs::path& to) {
 
 // model/: the best model by validation loss, else the newest weights.
 std::string export_model(const RunFolder& run, const TrainState& state, const Transformer& model,
-                         const Adam& adam, const ModelFiles& files) {
+                         const Tensor& weights, const ModelFiles& files) {
   if (!state.best.empty()) {
     const fs::path best = run.best() / best_name(state.best.front());
     if (fs::exists(best)) {
@@ -110,7 +112,6 @@ std::string export_model(const RunFolder& run, const TrainState& state, const Tr
                     state.best.front().step);
     }
   }
-  const Tensor& weights = adam.averaged().defined() ? adam.averaged() : model.params().values();
   write_model_folder(run.model(), files.config, model.params(), weights, files.vocab_model,
                      {{"step", format("{}", state.step)}});
   return format("{} has the weights of step {}", run.model().string(), state.step);
@@ -158,7 +159,8 @@ Json run_line(const RunConfig& config, const Dataset& data, const RunFacts& fact
 std::unique_ptr<HostWatch> add_watchers(ObserverList& observers, const RunConfig& config,
                                         const RunFolder& run, const RunFacts& facts,
                                         const RunStart& start, Team& team,
-                                        const std::optional<PreflightReport>& links) {
+                                        const std::optional<PreflightReport>& links,
+                                        const std::string& exchange) {
   const bool first = team.world().rank == 0;
   auto console = std::make_unique<Console>(
       ConsoleSetting{config.log.every, config.stop.steps, config.cost.per_host_hour,
@@ -167,6 +169,7 @@ std::unique_ptr<HostWatch> add_watchers(ObserverList& observers, const RunConfig
   console->say(summary_text(config, facts));
   if (!team.summary().empty()) console->say(team.summary());
   if (links) console->say(preflight_text(*links));
+  if (!exchange.empty()) console->say(exchange);
   if (first) observers.add("the journal", std::make_unique<Journal>(run.journal(), now));
   observers.add("the console", std::move(console));
   const std::optional<double> link = links ? slowest_link_bits_per_s(*links) : std::nullopt;
@@ -201,11 +204,12 @@ std::int64_t threads_of(const RunConfig& config, const Team& team) {
 // Two seconds before the first step of a training that spans hosts: what their links will make of
 // it. May refuse the run (cluster.require).
 std::optional<PreflightReport> check_links(Team& team, const RunConfig& config, const Dataset& data,
-                                           Transformer& model) {
+                                           Transformer& model, const TrainState& state) {
   if (team.world().hosts() < 2) return {};
   team.at(0, "preflight");
-  PreflightReport report = run_preflight(
-      {config, team.world(), team.store(), team.interface(), &team.comm(), &data, &model});
+  PreflightReport report =
+      run_preflight({config, team.world(), team.store(), team.interface(), &team.comm(), &data,
+                     &model, schemes_to_try(config, state)});
   refuse_if_told(report);
   return report;
 }
@@ -231,15 +235,16 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   Transformer& model = learner->model;
   Adam& adam = learner->adam;
   RunStart start = start_run(point, config, settings, *learner, comm);
-  const auto links = check_links(team, config, data, model);
-  const auto exchange = team.exchange(model.params(), config.cluster);
-  if (start.state.step > 0) exchange->restore_kept(start.kept);
+  const auto links = check_links(team, config, data, model, start.state);
+  RunExchange exchange(team, config, *learner, start, links);
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
   const RunFacts facts = facts_of(config, data, model, device.str(), comm.size());
-  const auto watch = add_watchers(observers, config, run, facts, start, team, links);
-  const Json line = run_line(config, data, facts, team, links);
+  const auto watch =
+      add_watchers(observers, config, run, facts, start, team, links, exchange.text());
+  Json line = run_line(config, data, facts, team, links);
+  if (start.state.exchange) line.set("exchange", choice_json(*start.state.exchange));
   if (comm.first()) {
     tell_start(observers, start, line, "resume");
     const std::int64_t step = start.state.step;
@@ -257,11 +262,11 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   std::optional<Trainer> trainer;
   const auto begin_at = [&](TrainState state) {
     loader.emplace(data.train, loader_setting(config, comm), state.cursor);
-    trainer.emplace(train_setting(config, settings),
-                    TrainParts{model, adam, *loader, comm, *exchange, store, observers,
+    trainer.emplace(train_setting(config, settings, exchange.rate()),
+                    TrainParts{model, adam, *loader, comm, exchange.gradients(), store, observers,
                                evaluation_of(config, data, static_cast<std::size_t>(threads), comm),
                                samples_of(config, data, static_cast<std::size_t>(threads)), stop,
-                               watch_of(team, observers)},
+                               watch_of(team, observers), exchange.local()},
                     std::move(state));
   };
   begin_at(std::move(start.state));
@@ -270,32 +275,27 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
       try {
         return trainer->run();
       } catch (const Diverged& found) {
+        exchange.settle();
         RunStart again =
             roll_back(found, trainer->state(), run, store, config, settings, *learner, comm);
-        exchange->restore_kept(again.kept);
+        exchange.resume(again);
         if (comm.first()) tell_start(observers, again, line, "rollback");
         begin_at(std::move(again.state));
       }
     }
   };
   return run_to_end({train, [&]() -> const TrainState& { return trainer->state(); },
-                     [&] { return export_model(run, trainer->state(), model, adam, model_files); }},
+                     [&] {
+                       return export_model(run, trainer->state(), model, exchange.newest_weights(),
+                                           model_files);
+                     }},
                     observers, team, *watch, mirror.get());
-}
-
-// Settings that are known but not built yet must not be passed over in silence.
-void refuse_what_is_missing(const RunConfig& config) {
-  if (config.cluster.mode == ExchangeMode::local) {
-    throw UserError(
-        "cluster.mode=local cannot train yet, only be planned; set it to int4 or exact");
-  }
 }
 
 ExitCode train(const Options& options) {
   const SettingsArguments from = split_settings(options.settings);
   const RunConfig config = load_config(from.files, from.overrides);
   const EnvMap env = process_environment();
-  if (options.workers > 1 || detect_launch(env).size > 1) refuse_what_is_missing(config);
   const IgnoredSignals ignored;  // by workers that are started here, too
   if (options.workers > 1) {
     return train_with_workers({options.settings, options.resume, options.workers}, config, env);

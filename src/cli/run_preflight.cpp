@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/hash.h"
+#include "cli/run_exchange.h"
 #include "cli/run_trial.h"
 #include "cli/step_facts.h"
 #include "config/dump.h"
@@ -43,23 +44,6 @@ HostFacts own_facts(const PreflightParts& parts) {
   return facts;
 }
 
-// What the program can do in this mode.
-std::vector<Scheme> schemes_of(const ClusterConfig& config) {
-  const Scheme exact = config.wire == Wire::fp32 ? Scheme::exact_fp32 : Scheme::exact_bf16;
-  switch (config.mode) {
-    case ExchangeMode::int8:
-      return {Scheme::int8};
-    case ExchangeMode::int4:
-      return {Scheme::int4};
-    case ExchangeMode::local:
-      return {Scheme::local_int8, Scheme::local_int4};
-    case ExchangeMode::automatic:
-    case ExchangeMode::exact:
-      break;
-  }
-  return {exact};
-}
-
 PreflightSetting setting_of(const PreflightParts& parts) {
   const RunConfig& config = parts.config;
   const TextFacts text = text_facts(config);
@@ -67,7 +51,7 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   const ClusterShape shape{parts.world.hosts(), parts.world.size() / parts.world.hosts()};
   PreflightSetting setting;
   setting.facts = step_facts(config, text, shape, {});
-  setting.schemes = schemes_of(config.cluster);
+  setting.schemes = parts.schemes.empty() ? schemes_to_try(config, {}) : parts.schemes;
   setting.local_steps = config.cluster.local_steps.value_or(0);
   setting.require = config.cluster.require;
   setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
@@ -91,8 +75,10 @@ PreflightReport run_preflight(const PreflightParts& parts) {
     return try_compute(*parts.model, parts.data->train, parts.config, tokens,
                        setting.compute_seconds);
   };
-  if (parts.comm != nullptr && parts.config.cluster.mode != ExchangeMode::local) {
-    work.exchange = exchange_trial(*parts.comm, link_format(parts.config.cluster));
+  // Of the most exact way; weight changes travel beside the steps.
+  const Scheme first = setting.schemes.front();
+  if (parts.comm != nullptr && first != Scheme::local_int8 && first != Scheme::local_int4) {
+    work.exchange = exchange_trial(*parts.comm, choice_of(first).format);
   }
   return preflight(parts.world, parts.store, own_facts(parts), setting, work);
 }

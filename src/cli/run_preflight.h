@@ -17,10 +17,11 @@ struct PreflightParts {
   const RunConfig& config;
   const World& world;
   Store& store;
-  std::string interface;          // that leads to the other hosts; "": there are none
-  Comm* comm = nullptr;           // none: one worker
-  const Dataset* data = nullptr;  // none: this host lacks it, which the others shall hear
-  Transformer* model = nullptr;   // none where there is no dataset
+  std::string interface;             // that leads to the other hosts; "": there are none
+  Comm* comm = nullptr;              // none: one worker
+  const Dataset* data = nullptr;     // none: this host lacks it, which the others shall hear
+  Transformer* model = nullptr;      // none where there is no dataset
+  std::vector<Scheme> schemes = {};  // that are open; empty: what the settings leave open
 };
 
 // Every worker calls it at the same point. It changes nothing in the model.

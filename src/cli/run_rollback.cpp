@@ -46,8 +46,8 @@ RunStart roll_back(const Diverged& found, const TrainState& state, const RunFold
   start.state.seconds = state.seconds;
   start.state.rollbacks = state.rollbacks + 1;
   start.state.rate_factor = state.rate_factor * kRateAfterRollback;
-  start.notes = {format("{}; went back to {}, learning rate times {:.3g} from there on", found.what(),
-                        name, start.state.rate_factor)};
+  start.notes = {format("{}; went back to {}, learning rate times {:.3g} from there on",
+                        found.what(), name, start.state.rate_factor)};
   return start;
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <thread>
 #include <utility>
@@ -109,13 +110,10 @@ std::vector<std::int64_t> Team::processes_of_host() const {
   return ids;
 }
 
-std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ClusterConfig& config) {
+std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ExchangeChoice& choice) {
   ExchangeSetting setting;
-  setting.format = link_format(config);
-  if (params.device().is_cuda() && world().hosts() > 1 && config.mode != ExchangeMode::automatic &&
-      config.mode != ExchangeMode::exact) {
-    throw UserError("cluster.mode int8 and int4 work on CPUs only so far; set it to exact");
-  }
+  setting.format = choice.format;
+  if (choice.mode == ExchangeMode::local) setting.among = Group::host;
   if (meeting_ && workers_of_host() > 1 && params.device().is_cpu()) {
     const auto size = static_cast<std::size_t>(params.gradients().numel());
     memory_ = HostMemory::share(meeting_->store(), world(), size, kPatience);
@@ -130,6 +128,26 @@ std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ClusterCo
     slots.push_back({params.parameter(i), params.slots()[i].offset, params.slots()[i].count});
   }
   return std::make_unique<GradExchange>(*comm_, params.gradients(), std::move(slots), setting);
+}
+
+std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
+                                                    const ExchangeChoice& choice,
+                                                    const ClusterConfig& config,
+                                                    std::int64_t step) {
+  if (choice.mode != ExchangeMode::local) return nullptr;
+  meeting_->be_patient(std::chrono::milliseconds(std::llround(1000 * config.local_timeout)));
+  LocalSetting setting;
+  setting.format = choice.format;
+  setting.rhythm = choice.rhythm;
+  setting.momentum = config.local_momentum.value_or(local_momentum(world().hosts()));
+  setting.follows_link = !config.local_steps;
+  setting.memory = memory_.get();
+  std::vector<GradRange> slots;
+  for (const FlatParams::Slot& slot : params.slots()) {
+    slots.push_back({slot.offset, slot.offset + slot.count});
+  }
+  return std::make_unique<LocalExchange>(
+      *comm_, LocalBuffers{params.values(), params.gradients(), std::move(slots)}, setting, step);
 }
 
 void Team::at(std::int64_t step, const char* phase) {

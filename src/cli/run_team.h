@@ -13,8 +13,10 @@
 #include "base/json.h"
 #include "cluster/comm.h"
 #include "cluster/env_map.h"
+#include "cluster/exchange_choice.h"
 #include "cluster/grad_exchange.h"
 #include "cluster/host_memory.h"
+#include "cluster/local_exchange.h"
 #include "cluster/rendezvous.h"
 #include "config/run_config.h"
 #include "model/flat_params.h"
@@ -48,7 +50,10 @@ class Team {
 
   // Gradients move to memory that the host's workers share, where that is possible. The parameters
   // do not outlive the team.
-  std::unique_ptr<GradExchange> exchange(FlatParams& params, const ClusterConfig& config);
+  std::unique_ptr<GradExchange> exchange(FlatParams& params, const ExchangeChoice& choice);
+  // Of mode local, after exchange(); null in other modes. step: the last one done.
+  std::unique_ptr<LocalExchange> local_exchange(FlatParams& params, const ExchangeChoice& choice,
+                                                const ClusterConfig& config, std::int64_t step);
 
   // What this worker does, for those who watch over it.
   void at(std::int64_t step, const char* phase);

@@ -126,12 +126,17 @@ std::int64_t coded_bytes(BlockCode code, std::int64_t numbers) {
 
 void encode_blocks(BlockCode code, std::span<const float> values, std::span<const float> kept,
                    std::span<float> rest, std::span<std::uint8_t> message) {
-  float sum[kLargestBlock];
+  float sum[kLargestBlock], unwanted[kLargestBlock];
   std::int32_t whole[kLargestBlock];
   const float largest_whole = layout_of(code).largest;
   for_blocks(code, values.size(),
              [&](std::size_t first, std::size_t size, std::size_t byte, std::size_t scale_place) {
-               add_kept(values.data() + first, kept.data() + first, size, sum);
+               if (kept.empty()) {
+                 std::copy_n(values.data() + first, size, sum);
+               } else {
+                 add_kept(values.data() + first, kept.data() + first, size, sum);
+               }
+               float* const left = rest.empty() ? unwanted : rest.data() + first;
                const std::int32_t largest = largest_bits(sum, size);
                std::uint16_t scale = 0;
                if (largest >= kInfinityBits) {
@@ -142,9 +147,9 @@ void encode_blocks(BlockCode code, std::span<const float> values, std::span<cons
                std::memcpy(message.data() + scale_place, &scale, sizeof scale);
                if (scale == 0 || scale == kNotANumber) {  // nothing is carried, all of it stays
                  std::fill_n(whole, size, 0);
-                 std::copy_n(sum, size, rest.data() + first);
+                 std::copy_n(sum, size, left);
                } else {
-                 round_block(sum, size, widened_scale(scale), whole, rest.data() + first);
+                 round_block(sum, size, widened_scale(scale), whole, left);
                }
                code == BlockCode::int8 ? pack_int8(whole, size, message.data() + byte)
                                        : pack_int4(whole, size, message.data() + byte);

@@ -16,8 +16,8 @@ enum class BlockCode { int8, int4 };
 
 std::int64_t coded_bytes(BlockCode code, std::int64_t numbers);
 
-// Sends values + kept; rest: what the message does not carry. rest may be kept itself.
-// message: coded_bytes() long.
+// Sends values + kept; rest: what the message does not carry. rest may be kept itself; either may
+// be empty: nothing was kept, nobody wants the rest. message: coded_bytes() long.
 void encode_blocks(BlockCode code, std::span<const float> values, std::span<const float> kept,
                    std::span<float> rest, std::span<std::uint8_t> message);
 void decode_blocks(BlockCode code, std::span<const std::uint8_t> message, std::span<float> to);

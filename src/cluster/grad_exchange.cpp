@@ -33,17 +33,21 @@ class GradExchange::Impl {
  public:
   Impl(Comm& comm, const at::Tensor& gradients, std::vector<GradSlot> slots,
        const ExchangeSetting& setting)
-      : comm_(comm), slots_(std::move(slots)) {
+      : comm_(comm), among_(setting.among), slots_(std::move(slots)) {
     std::vector<GradRange> ranges;
     for (const GradSlot& slot : slots_) ranges.push_back({slot.offset, slot.offset + slot.count});
     buckets_ = plan_buckets(ranges, gradients.numel(),
                             std::max<std::int64_t>(1, setting.bucket_bytes / 4));
+    const bool one_host = among_ == Group::host || comm.world().hosts() == 1;
+    const LaneSum sum = one_host ? LaneSum::for_all : LaneSum::for_leader;
     lane_ = setting.memory != nullptr
-                ? memory_lane(comm, *setting.memory, [this] { return ending_.load(); })
-                : comm_lane(comm, gradients);
-    const bool leads = comm.world().is_leader() && comm.world().hosts() > 1;
-    if (leads) {
-      link_ = leader_link(comm, gradients, {setting.format, ranges, buckets_, kUnderWay + 1});
+                ? memory_lane(comm, *setting.memory, sum, [this] { return ending_.load(); })
+                : comm_lane(comm, gradients, sum);
+    // The lane's thread uses the group of the host, unless there is memory.
+    totals_last_ = among_ == Group::host && setting.memory == nullptr;
+    if (!one_host && comm.world().is_leader()) {
+      link_ = leader_link(comm, gradients,
+                          {setting.format, LinkCargo::gradients, ranges, buckets_, kUnderWay + 1});
     }
     start_over();
     // Work on a GPU is ordered by its stream: there the thread that computes exchanges, too.
@@ -77,9 +81,10 @@ class GradExchange::Impl {
     // Nobody passes this before all have their gradients.
     const at::Tensor sums = at::from_blob(totals.data(), {static_cast<std::int64_t>(totals.size())},
                                           at::TensorOptions().dtype(at::kDouble));
-    comm_.all_reduce(sums);
+    if (!totals_last_) comm_.all_reduce(sums, among_);
     const auto all_there = Clock::now();
     overlapped_ ? wait_for_thread() : exchange_all();
+    if (totals_last_) comm_.all_reduce(sums, among_);
     const auto end = Clock::now();
 
     ExchangeStats stats;
@@ -297,6 +302,8 @@ class GradExchange::Impl {
   }
 
   Comm& comm_;
+  Group among_;
+  bool totals_last_ = false;
   std::vector<GradSlot> slots_;
   std::vector<Bucket> buckets_;
   std::unique_ptr<HostLane> lane_;

@@ -1,6 +1,7 @@
 // grad_exchange: the sum of all workers' gradients, in place, in buckets that leave while backward
-// is still computing the rest. Inside a host sums are made in shared memory, between hosts by the
-// leaders (host_lane.h, leader_link.h); a thread of its own sees to both.
+// is still computing the rest; in mode local, of all workers of a host. Inside a host sums are made
+// in shared memory, between hosts by the leaders (host_lane.h, leader_link.h); a thread of its own
+// sees to both.
 //
 //   exchange.arm();                    // before the last backward of a step
 //   loss.backward();                   // gradients leave as they get ready
@@ -33,6 +34,7 @@ struct ExchangeSetting {
   LinkFormat format = LinkFormat::bf16;  // between hosts
   std::int64_t bucket_bytes = 4 << 20;   // of fp32 gradients
   HostMemory* memory = nullptr;          // holds the gradients; none: sums go through Comm
+  Group among = Group::world;            // host: mode local, nothing goes to other hosts
 };
 
 // Of one step, of this worker.

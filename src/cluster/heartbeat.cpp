@@ -91,6 +91,7 @@ void Heartbeat::run(const std::stop_token& stop) {
     const auto now = steady_clock::now();
     if (now - last > 2 * options_.period) hub_.forgive(now - last);  // we slept, not they
     last = now;
+    hub_.be_patient(patience_);
     const std::string cause = open ? hub_.silent(now) : hub_.ended(kRank0);
     const bool own_hub = options_.rank == kRank0;  // as alive as we are
     if (!cause.empty() && !own_hub && !leaving_ && !stop.stop_requested()) lose(cause);

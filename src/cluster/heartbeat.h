@@ -50,6 +50,8 @@ class Heartbeat {
 
   void at(std::int64_t step, const char* phase);  // phase: a literal
   void worked(double seconds);
+  // From here on a silence of the others is borne for so long.
+  void be_patient(std::chrono::milliseconds patience) { patience_ = patience; }
 
   // The cause that the control channel knows or learns soon, else `error` itself.
   std::string explain(const std::string& error);
@@ -74,6 +76,7 @@ class Heartbeat {
   std::atomic<const char*> phase_{"start"};
   std::atomic<std::int64_t> work_micros_{0};
   std::atomic<bool> leaving_{false};
+  std::atomic<std::chrono::milliseconds> patience_{std::chrono::milliseconds(0)};
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
@@ -90,9 +93,10 @@ class Heartbeat {
 // Rank 0's side, a service of its hub.
 class HeartbeatService final : public HubService {
  public:
-  // on_event: stragglers, on the hub's thread.
+  // on_event: stragglers and those who are silent, on the hub's thread.
   HeartbeatService(std::chrono::milliseconds timeout, std::chrono::milliseconds period,
                    std::function<void(const std::string&)> on_event);
+  void be_patient(std::chrono::milliseconds patience) { patience_ = patience; }  // as above
   void opened(const Peer& peer, HubPeers& peers) override;
   void received(const Peer& peer, std::string_view message, HubPeers& peers) override;
   void closed(const Peer& peer, HubPeers& peers) override;
@@ -105,6 +109,7 @@ class HeartbeatService final : public HubService {
   LifeTable table_;
   std::chrono::milliseconds period_;
   std::function<void(const std::string&)> on_event_;
+  std::atomic<std::chrono::milliseconds> patience_{std::chrono::milliseconds(0)};
   StragglerWatch stragglers_;
   std::map<int, std::int64_t> peers_;  // connection by rank
   std::map<int, std::string> names_;

@@ -74,6 +74,8 @@ void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
   if (last_tick_ != SteadyTime{} && now - last_tick_ > 2 * period_)
     table_.forgive(now - last_tick_);
   last_tick_ = now;
+  table_.be_patient(patience_);
+  for (const std::string& sentence : table_.news(now)) on_event_(sentence);
   if (const std::string cause = table_.silent(now); !cause.empty()) spread(cause, peers);
   if (!cause_.empty()) {
     // Rank 0 ends last, so that its own end is not taken for the cause.

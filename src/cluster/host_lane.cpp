@@ -14,16 +14,16 @@ namespace {
 
 using Sign = HostMemory::Sign;
 
-// Every worker adds up a slice of each bucket, so that all have the same work. On the only host the
-// sum is the result and goes into all buffers at once; else it goes to the leader's, who exchanges
-// it and offers the result.
+// Every worker adds up a slice of each bucket, so that all have the same work.
 class MemoryLane final : public HostLane {
  public:
-  MemoryLane(Comm& comm, HostMemory& memory, std::function<bool()> give_up)
+  MemoryLane(Comm& comm, HostMemory& memory, LaneSum sum, std::function<bool()> give_up)
       : comm_(comm),
         memory_(memory),
         give_up_(std::move(give_up)),
-        only_host_(comm.world().hosts() == 1) {}
+        for_all_(sum == LaneSum::for_all),
+        ups_(memory.sign(Sign::ready, memory.place()).value()),
+        downs_(for_all_ ? ups_ : memory.sign(Sign::taken, memory.place()).value()) {}
 
   void up(const Bucket& bucket) override {
     ups_ += 1;
@@ -33,18 +33,18 @@ class MemoryLane final : public HostLane {
     const auto [begin, end] = slice_of(bucket);
     for (int i = 0; i < memory_.workers(); ++i) parts.push_back(memory_.floats(i).data() + begin);
     const auto size = static_cast<std::size_t>(end - begin);
-    if (only_host_) {
+    if (for_all_) {
       sum_into_all(parts, size);
     } else {
       for (std::size_t i = 1; i < parts.size(); ++i) add_floats({parts[i], size}, {parts[0], size});
     }
     memory_.sign(Sign::summed, memory_.place()).set(ups_);
-    if (!only_host_ && memory_.place() == 0) wait_for_all(Sign::summed, ups_);
+    if (!for_all_ && memory_.place() == 0) wait_for_all(Sign::summed, ups_);
   }
 
   void down(const Bucket& bucket) override {
     downs_ += 1;
-    if (only_host_) {
+    if (for_all_) {
       wait_for_all(Sign::summed, downs_);
       return;
     }
@@ -59,7 +59,7 @@ class MemoryLane final : public HostLane {
   }
 
   void settle() override {
-    if (!only_host_ && memory_.place() == 0) wait_for_all(Sign::taken, downs_);
+    if (!for_all_ && memory_.place() == 0) wait_for_all(Sign::taken, downs_);
   }
 
  private:
@@ -92,21 +92,21 @@ class MemoryLane final : public HostLane {
   Comm& comm_;
   HostMemory& memory_;
   std::function<bool()> give_up_;
-  bool only_host_;
-  std::uint32_t ups_ = 0, downs_ = 0;  // buckets since the start
+  bool for_all_;
+  std::uint32_t ups_, downs_;  // buckets since the memory was shared
 };
 
 class CommLane final : public HostLane {
  public:
-  CommLane(Comm& comm, const at::Tensor& gradients) : comm_(comm), gradients_(gradients) {}
+  CommLane(Comm& comm, const at::Tensor& gradients, LaneSum sum)
+      : comm_(comm), gradients_(gradients), for_all_(sum == LaneSum::for_all) {}
 
   void up(const Bucket& bucket) override {
     const at::Tensor part = gradients_.narrow(0, bucket.begin, bucket.size());
-    comm_.world().hosts() == 1 ? comm_.all_reduce(part, Group::host)
-                               : comm_.reduce(part, Group::host);
+    for_all_ ? comm_.all_reduce(part, Group::host) : comm_.reduce(part, Group::host);
   }
   void down(const Bucket& bucket) override {
-    if (comm_.world().hosts() == 1) return;
+    if (for_all_) return;
     comm_.broadcast(gradients_.narrow(0, bucket.begin, bucket.size()), Group::host);
   }
   void settle() override {}
@@ -114,17 +114,18 @@ class CommLane final : public HostLane {
  private:
   Comm& comm_;
   at::Tensor gradients_;
+  bool for_all_;
 };
 
 }  // namespace
 
-std::unique_ptr<HostLane> memory_lane(Comm& comm, HostMemory& memory,
+std::unique_ptr<HostLane> memory_lane(Comm& comm, HostMemory& memory, LaneSum sum,
                                       std::function<bool()> give_up) {
-  return std::make_unique<MemoryLane>(comm, memory, std::move(give_up));
+  return std::make_unique<MemoryLane>(comm, memory, sum, std::move(give_up));
 }
 
-std::unique_ptr<HostLane> comm_lane(Comm& comm, const at::Tensor& gradients) {
-  return std::make_unique<CommLane>(comm, gradients);
+std::unique_ptr<HostLane> comm_lane(Comm& comm, const at::Tensor& gradients, LaneSum sum) {
+  return std::make_unique<CommLane>(comm, gradients, sum);
 }
 
 }  // namespace tandem

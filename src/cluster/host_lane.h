@@ -23,10 +23,15 @@ class HostLane {
   virtual void settle() = 0;
 };
 
+// Where a sum goes: into all buffers at once, when it is the result, or to the leader, who turns it
+// into one. Two lanes may share a memory when one has the sums for all and the other only goes
+// down.
+enum class LaneSum { for_all, for_leader };
+
 // gradients: this worker's buffer, memory.floats(memory.place()). All outlive the lane. give_up:
 // asked while it waits for other workers; when it says so, the lane throws.
-std::unique_ptr<HostLane> memory_lane(Comm& comm, HostMemory& memory,
+std::unique_ptr<HostLane> memory_lane(Comm& comm, HostMemory& memory, LaneSum sum,
                                       std::function<bool()> give_up);
-std::unique_ptr<HostLane> comm_lane(Comm& comm, const at::Tensor& gradients);
+std::unique_ptr<HostLane> comm_lane(Comm& comm, const at::Tensor& gradients, LaneSum sum);
 
 }  // namespace tandem

@@ -22,7 +22,7 @@ class MessageLink final : public LeaderLink {
         hosts_(comm.size(Group::leaders)),
         host_(comm.place(Group::leaders)),
         codec_(link_codec(
-            plan.format,
+            plan.format, plan.sent,
             {gradients.mutable_data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
             plan.slots)) {
     std::int64_t out = 0, in = 0;
@@ -60,6 +60,14 @@ class MessageLink final : public LeaderLink {
     UnderWay& now = places_[turn % places_.size()];
     finish(now);
     hosts_ == 2 ? add_two(now, bucket) : add_part_and_share(now, bucket, turn);
+  }
+
+  void take_sent(const Bucket& bucket) override {
+    const UnderWay& now = places_[(posted_ - 1) % places_.size()];
+    if (hosts_ == 2) return codec_->decode(bytes_of(message(now, bucket, 0)), whole(bucket));
+    for (int host = 0; host < hosts_; ++host) {
+      codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));
+    }
   }
 
   LinkCodec* codec() override { return codec_.get(); }
@@ -158,6 +166,7 @@ class GatherLink final : public LeaderLink {
   }
 
   void post(const Bucket&) override {}
+  void take_sent(const Bucket&) override { check(false, "changes are coded in memory only"); }
   void complete(const Bucket& bucket) override {
     at::Tensor values = gradients_.narrow(0, bucket.begin, bucket.size());
     const at::Tensor own = values.to(type_);

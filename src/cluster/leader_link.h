@@ -21,7 +21,9 @@ namespace tandem {
 class LeaderLink {
  public:
   virtual ~LeaderLink() = default;
-  virtual void post(const Bucket& bucket) = 0;      // sends what the buffer holds
+  virtual void post(const Bucket& bucket) = 0;  // sends what the buffer holds
+  // Right after post: the buffer holds what was sent of it, as the others read it.
+  virtual void take_sent(const Bucket& bucket) = 0;
   virtual void complete(const Bucket& bucket) = 0;  // afterwards the buffer holds the sum
   virtual LinkCodec* codec() { return nullptr; }    // none: numbers travel whole
   std::int64_t bytes_out() const { return bytes_out_; }
@@ -33,13 +35,14 @@ class LeaderLink {
 
 struct LinkPlan {
   LinkFormat format = LinkFormat::bf16;
+  LinkCargo sent = LinkCargo::gradients;
   std::span<const GradRange> slots;
   std::span<const Bucket> buckets;
   std::size_t under_way = 1;  // most buckets between post and complete
 };
 
-// comm and gradients outlive it. On a GPU int8 and int4 are refused.
-std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& gradients,
+// comm and numbers, a flat buffer, outlive it. On a GPU int8 and int4 are refused.
+std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& numbers,
                                         const LinkPlan& plan);
 
 }  // namespace tandem

@@ -1,7 +1,6 @@
 #include "cluster/life_table.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/format.h"
 
@@ -32,19 +31,37 @@ std::string LifeTable::ended(int rank) {
 }
 
 std::string LifeTable::silent(SteadyTime now) {
+  const auto most = std::max(timeout_, patience_);
   const auto gone = [&](const Life& life, SteadyTime limit) {
     return !life.left && life.last < limit;
   };
   const bool any = std::ranges::any_of(
-      workers_, [&](const auto& entry) { return gone(entry.second, now - timeout_); });
+      workers_, [&](const auto& entry) { return gone(entry.second, now - most); });
   if (!any) return "";
   std::vector<std::string> sentences;
   for (auto& [rank, life] : workers_) {
-    if (!gone(life, now - timeout_ * 2 / 3)) continue;
+    if (!gone(life, now - most * 2 / 3)) continue;
     sentences.push_back(lost_sentence(life.name, "stopped answering", life.phase, life.step));
     life.left = true;
   }
   return format("{}", join(sentences, "; "));
+}
+
+std::vector<std::string> LifeTable::news(SteadyTime now) {
+  std::vector<std::string> sentences;
+  if (patience_ <= timeout_) return sentences;
+  for (auto& [rank, life] : workers_) {
+    const bool silent = !life.left && life.last < now - timeout_;
+    if (silent == life.told_silent) continue;
+    life.told_silent = silent;
+    if (life.left) continue;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience_).count();
+    sentences.push_back(
+        silent ? format("{} was not heard of since phase {} of step {}; training waits for it {} s",
+                        life.name, life.phase, life.step, seconds)
+               : format("{} is heard of again", life.name));
+  }
+  return sentences;
 }
 
 void LifeTable::forgive(std::chrono::steady_clock::duration gap) {

@@ -1,12 +1,14 @@
 // life_table: when each worker last gave a sign of life, and what it was doing; from that, who is
 // lost. Pure: time comes in. A cause is one sentence:
 //   "host-b rank 3 (pid 4711) stopped answering in phase exchange at step 120"
+// With patience (mode local survives a cut link) silence is first told, and a cause only later.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cluster/tcp.h"
 
@@ -27,6 +29,11 @@ class LifeTable {
   // named with them: a cut cable silences all workers of a host, each at its own moment.
   std::string silent(SteadyTime now);
 
+  // From here on somebody is given up after so long; before, news() tells who is silent.
+  void be_patient(std::chrono::milliseconds patience) { patience_ = patience; }
+  // With patience: who was not heard of for the timeout, and who was heard of again.
+  std::vector<std::string> news(SteadyTime now);
+
   // This process itself did not run for a while; nobody else is to blame for the gap.
   void forgive(std::chrono::steady_clock::duration gap);
 
@@ -40,8 +47,9 @@ class LifeTable {
     std::int64_t step = 0;
     std::string phase = "start";
     bool left = false;
+    bool told_silent = false;
   };
-  std::chrono::milliseconds timeout_;
+  std::chrono::milliseconds timeout_, patience_{0};
   std::map<int, Life> workers_;
 };
 

@@ -81,5 +81,26 @@ TEST(StragglerWatch, ShortHiccupsAndEqualWorkersAreNotWorthAWord) {
   EXPECT_TRUE(watch.look({{0, 5.0}}, {}).empty());
 }
 
+TEST(LifeTable, WithPatienceSilenceIsToldFirstAndACauseOnlyLater) {
+  LifeTable table = three_workers();
+  table.be_patient(60s);
+  const auto others_live = [&](std::chrono::seconds at) {
+    table.sign(0, kStart + at, 20, "exchange");
+    table.sign(1, kStart + at, 20, "exchange");
+  };
+  others_live(9s);
+  EXPECT_EQ(table.news(kStart + 9s),
+            std::vector<std::string>{"host-c was not heard of since phase exchange of step 10; "
+                                     "training waits for it 60 s"});
+  EXPECT_TRUE(table.news(kStart + 10s).empty()) << "told once";
+  EXPECT_EQ(table.silent(kStart + 10s), "");
+  table.sign(2, kStart + 30s, 12, "exchange");
+  others_live(30s);
+  EXPECT_EQ(table.news(kStart + 30s), std::vector<std::string>{"host-c is heard of again"});
+  others_live(90s);
+  EXPECT_EQ(table.silent(kStart + 90001ms),
+            "host-c stopped answering in phase exchange at step 12");
+}
+
 }  // namespace
 }  // namespace tandem

@@ -18,46 +18,46 @@ std::size_t length(GradRange range) {
   return static_cast<std::size_t>(range.end - range.begin);
 }
 
-std::span<float> part_of(std::span<float> gradients, GradRange range) {
-  return gradients.subspan(static_cast<std::size_t>(range.begin), length(range));
+std::span<float> part_of(std::span<float> numbers, GradRange range) {
+  return numbers.subspan(static_cast<std::size_t>(range.begin), length(range));
 }
 
 class Fp32Codec final : public LinkCodec {
  public:
-  explicit Fp32Codec(std::span<float> gradients) : gradients_(gradients) {}
+  explicit Fp32Codec(std::span<float> numbers) : numbers_(numbers) {}
   std::int64_t bytes(GradRange range) const override {
     return static_cast<std::int64_t>(length(range) * sizeof(float));
   }
   void encode(GradRange range, Sum, std::span<std::uint8_t> message) override {
-    std::memcpy(message.data(), part_of(gradients_, range).data(), message.size());
+    std::memcpy(message.data(), part_of(numbers_, range).data(), message.size());
   }
   void decode(std::span<const std::uint8_t> message, GradRange range) override {
-    std::memcpy(part_of(gradients_, range).data(), message.data(), message.size());
+    std::memcpy(part_of(numbers_, range).data(), message.data(), message.size());
   }
   void add(std::span<const std::uint8_t> message, GradRange range) override {
     add_floats({reinterpret_cast<const float*>(message.data()), length(range)},
-               part_of(gradients_, range));
+               part_of(numbers_, range));
   }
 
  private:
-  std::span<float> gradients_;
+  std::span<float> numbers_;
 };
 
 class Bf16Codec final : public LinkCodec {
  public:
-  explicit Bf16Codec(std::span<float> gradients) : gradients_(gradients) {}
+  explicit Bf16Codec(std::span<float> numbers) : numbers_(numbers) {}
   std::int64_t bytes(GradRange range) const override {
     return static_cast<std::int64_t>(length(range) * sizeof(std::uint16_t));
   }
   void encode(GradRange range, Sum, std::span<std::uint8_t> message) override {
-    encode_bf16(part_of(gradients_, range),
+    encode_bf16(part_of(numbers_, range),
                 {reinterpret_cast<std::uint16_t*>(message.data()), length(range)});
   }
   void decode(std::span<const std::uint8_t> message, GradRange range) override {
-    decode_bf16(halves(message, range), part_of(gradients_, range));
+    decode_bf16(halves(message, range), part_of(numbers_, range));
   }
   void add(std::span<const std::uint8_t> message, GradRange range) override {
-    add_bf16(halves(message, range), part_of(gradients_, range));
+    add_bf16(halves(message, range), part_of(numbers_, range));
   }
 
  private:
@@ -65,13 +65,14 @@ class Bf16Codec final : public LinkCodec {
                                                GradRange range) {
     return {reinterpret_cast<const std::uint16_t*>(message.data()), length(range)};
   }
-  std::span<float> gradients_;
+  std::span<float> numbers_;
 };
 
 class CodedCodec final : public LinkCodec {
  public:
-  CodedCodec(BlockCode code, std::span<float> gradients, std::span<const GradRange> slots)
-      : code_(code), gradients_(gradients) {
+  CodedCodec(BlockCode code, LinkCargo sent, std::span<float> numbers,
+             std::span<const GradRange> slots)
+      : code_(code), sent_(sent), numbers_(numbers) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       const bool coded = slots[i].end - slots[i].begin >= kWorthCoding;
       if (!runs_.empty() && runs_.back().coded == coded) continue;
@@ -86,22 +87,23 @@ class CodedCodec final : public LinkCodec {
   }
 
   void encode(GradRange range, Sum sum, std::span<std::uint8_t> message) override {
-    const Kept& kept = kept_of(sum);
     for_messages(range, message, [&](GradRange piece, bool coded, auto bytes) {
-      const std::span<float> values = part_of(gradients_, piece);
+      const std::span<float> values = part_of(numbers_, piece);
       if (!coded) {
         std::memcpy(bytes.data(), values.data(), bytes.size());
-        return;
+      } else if (sent_ == LinkCargo::changes && sum == Sum::own) {
+        encode_blocks(code_, values, {}, {}, bytes);
+      } else {
+        Kept& kept = kept_of(sum);
+        encode_blocks(code_, values, part_of(kept[now_], piece), part_of(kept[next()], piece),
+                      bytes);
       }
-      const auto begin = static_cast<std::size_t>(piece.begin);
-      encode_blocks(code_, values, std::span(kept[now_]).subspan(begin, length(piece)),
-                    std::span(kept_of(sum)[1 - now_]).subspan(begin, length(piece)), bytes);
     });
   }
 
   void decode(std::span<const std::uint8_t> message, GradRange range) override {
     for_messages(range, message, [&](GradRange piece, bool coded, auto bytes) {
-      const std::span<float> values = part_of(gradients_, piece);
+      const std::span<float> values = part_of(numbers_, piece);
       if (coded) {
         decode_blocks(code_, bytes, values);
       } else {
@@ -112,7 +114,7 @@ class CodedCodec final : public LinkCodec {
 
   void add(std::span<const std::uint8_t> message, GradRange range) override {
     for_messages(range, message, [&](GradRange piece, bool coded, auto bytes) {
-      const std::span<float> values = part_of(gradients_, piece);
+      const std::span<float> values = part_of(numbers_, piece);
       if (coded) {
         add_blocks(code_, bytes, values);
         return;
@@ -123,22 +125,28 @@ class CodedCodec final : public LinkCodec {
     });
   }
 
-  void end_step() override { now_ = 1 - now_; }
-  void take_back_step() override { now_ = 1 - now_; }
+  void end_step() override { now_ = next(); }
+  void take_back_step() override { now_ = next(); }
 
-  std::span<float> kept(Sum sum) override { return kept_of(sum)[now_]; }
+  std::span<float> kept(Sum sum) override {
+    if (sent_ == LinkCargo::changes && sum == Sum::own) return {};
+    return kept_of(sum)[now_];
+  }
 
  private:
   struct Run {
     std::int64_t begin;
     bool coded;
   };
-  using Kept = std::array<std::vector<float>, 2>;  // of the step before, and of this one
+  // Of the step before, and of this one. Changes are never taken back: one place is enough.
+  using Kept = std::array<std::vector<float>, 2>;
+  std::size_t next() const { return sent_ == LinkCargo::changes ? 0 : 1 - now_; }
 
   Kept& kept_of(Sum sum) {
     Kept& kept = kept_[sum == Sum::own ? 0 : 1];
     if (kept[0].empty()) {
-      for (auto& turn : kept) turn.assign(gradients_.size(), 0.0F);
+      kept[0].assign(numbers_.size(), 0.0F);
+      if (sent_ == LinkCargo::gradients) kept[1].assign(numbers_.size(), 0.0F);
     }
     return kept;
   }
@@ -172,7 +180,8 @@ class CodedCodec final : public LinkCodec {
   }
 
   BlockCode code_;
-  std::span<float> gradients_;
+  LinkCargo sent_;
+  std::span<float> numbers_;
   std::vector<Run> runs_;  // from the first number to the last, coded and not in turn
   std::array<Kept, 2> kept_;
   std::size_t now_ = 0;
@@ -180,25 +189,19 @@ class CodedCodec final : public LinkCodec {
 
 }  // namespace
 
-LinkFormat link_format(const ClusterConfig& config) {
-  if (config.mode == ExchangeMode::int8) return LinkFormat::int8;
-  if (config.mode == ExchangeMode::int4) return LinkFormat::int4;
-  return config.wire == Wire::fp32 ? LinkFormat::fp32 : LinkFormat::bf16;
-}
-
-std::unique_ptr<LinkCodec> link_codec(LinkFormat format, std::span<float> gradients,
+std::unique_ptr<LinkCodec> link_codec(LinkFormat format, LinkCargo sent, std::span<float> numbers,
                                       std::span<const GradRange> slots) {
   switch (format) {
     case LinkFormat::fp32:
-      return std::make_unique<Fp32Codec>(gradients);
+      return std::make_unique<Fp32Codec>(numbers);
     case LinkFormat::bf16:
-      return std::make_unique<Bf16Codec>(gradients);
+      return std::make_unique<Bf16Codec>(numbers);
     case LinkFormat::int8:
-      return std::make_unique<CodedCodec>(BlockCode::int8, gradients, slots);
+      return std::make_unique<CodedCodec>(BlockCode::int8, sent, numbers, slots);
     case LinkFormat::int4:
       break;
   }
-  return std::make_unique<CodedCodec>(BlockCode::int4, gradients, slots);
+  return std::make_unique<CodedCodec>(BlockCode::int4, sent, numbers, slots);
 }
 
 }  // namespace tandem

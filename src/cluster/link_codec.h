@@ -1,6 +1,6 @@
-// link_codec: how a range of the gradient buffer becomes a message between hosts, and back. fp32
-// and bf16 carry the numbers themselves; int8 and int4 carry them in blocks (block_codec.h), keep
-// what is lost for the next step, and leave small tensors (biases, norms) as fp32.
+// link_codec: how a range of a flat buffer becomes a message between hosts, and back. fp32 and bf16
+// carry the numbers themselves; int8 and int4 carry them in blocks (block_codec.h), keep what is
+// lost for the next time, and leave small tensors (biases, norms) as fp32.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 #include <span>
 
 #include "cluster/bucket_plan.h"
-#include "config/cluster_config.h"
 
 namespace tandem {
 
 enum class LinkFormat { fp32, bf16, int8, int4 };
-// Mode local has none: it does not send gradients.
-LinkFormat link_format(const ClusterConfig& config);
+// What int8 and int4 keep: with gradients all that is lost; with weight changes what is lost of the
+// sum, since the sender's own loss stays in its weights.
+enum class LinkCargo { gradients, changes };
 
 class LinkCodec {
  public:
@@ -34,8 +34,8 @@ class LinkCodec {
   virtual std::span<float> kept(Sum) { return {}; }
 };
 
-// gradients outlives it. slots: those with few numbers always travel as they are.
-std::unique_ptr<LinkCodec> link_codec(LinkFormat format, std::span<float> gradients,
+// numbers outlives it. slots: those with few numbers always travel as they are.
+std::unique_ptr<LinkCodec> link_codec(LinkFormat format, LinkCargo sent, std::span<float> numbers,
                                       std::span<const GradRange> slots);
 
 }  // namespace tandem

@@ -57,11 +57,6 @@ StepReplay replay(const PredictInput& in, const ComputeSeconds& compute, const T
   return replay_step(compute, make_buckets(in.facts.pieces, in.facts.bucket_values), cost);
 }
 
-// The same workers as if the links between hosts took no time.
-double step_without_links(const PredictInput& in) {
-  return replay(in, in.facts.compute, inside_cost(in)).step_seconds;
-}
-
 // A global batch is all on the one host that is left; else its workers keep their own part.
 struct OneHost {
   double step_seconds, tokens;
@@ -101,6 +96,10 @@ Prediction predict_local(Scheme scheme, const PredictInput& in, std::int64_t ste
 }
 
 }  // namespace
+
+double step_without_links(const PredictInput& in) {
+  return replay(in, in.facts.compute, inside_cost(in)).step_seconds;
+}
 
 double tcp_goodput(double bits_per_second) {
   // 1448 of 1538 bytes: Ethernet's gap and preamble, headers of Ethernet, IP and TCP.
@@ -143,11 +142,15 @@ double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values
   return factor * bytes_per_value(scheme) * values;
 }
 
-std::int64_t local_steps_for(Scheme scheme, const PredictInput& in) {
-  const double bytes = bytes_out_of_host(scheme, in.shape, in.facts.values());
-  const double needed = kLocalReserve * bytes / (in.link.bytes_per_second * step_without_links(in));
+std::int64_t local_steps_within(double bytes, double bytes_per_second, double step_seconds) {
+  const double needed = kLocalReserve * bytes / (bytes_per_second * step_seconds);
   return std::clamp(static_cast<std::int64_t>(std::ceil(std::min(needed, 1e6))), kFewestLocal,
                     kMostLocal);
+}
+
+std::int64_t local_steps_for(Scheme scheme, const PredictInput& in) {
+  return local_steps_within(bytes_out_of_host(scheme, in.shape, in.facts.values()),
+                            in.link.bytes_per_second, step_without_links(in));
 }
 
 Prediction predict(Scheme scheme, const PredictInput& in, std::int64_t local_steps) {

@@ -85,7 +85,11 @@ double bytes_per_value(Scheme scheme);
 // Out of one host's interface, in one exchange.
 double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values);
 
+// The same workers as if the links between hosts took no time.
+double step_without_links(const PredictInput& input);
+
 // Steps between two exchanges that hide the transfer with 15 % to spare: 2 to 128.
+std::int64_t local_steps_within(double bytes, double bytes_per_second, double step_seconds);
 std::int64_t local_steps_for(Scheme scheme, const PredictInput& input);
 
 // local_steps: of the local schemes; 0: the best.

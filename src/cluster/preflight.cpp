@@ -122,13 +122,32 @@ std::optional<TravelCost> measure_exchange(const PreflightSetting& setting,
   return cost_from_two(kFewValues, median_of(few), many, work.exchange(many));
 }
 
+std::vector<Prediction> alternatives_of(const PreflightSetting& setting,
+                                        const PredictInput& input) {
+  std::vector<Prediction> all;
+  for (const Scheme scheme : setting.schemes) {
+    all.push_back(predict(scheme, input, setting.local_steps));
+  }
+  return all;
+}
+
+// Hosts that are there are used: that one of them alone would be faster is a warning.
 Prediction forecast_of(const PreflightSetting& setting, const PredictInput& input,
                        const std::optional<TravelCost>& exchange) {
   if (input.shape.hosts == 1) return predict(Scheme::one_host, input);
   const Scheme first = setting.schemes.front();
-  if (setting.schemes.size() > 1) return choose_scheme(input, setting.schemes);
-  if (exchange) return predict_measured(first, input, *exchange);
-  return predict(first, input, setting.local_steps);
+  const auto of = [&](Scheme scheme) { return predict(scheme, input, setting.local_steps); };
+  Prediction chosen = of(first);
+  if (setting.schemes.size() > 1) {
+    chosen = choose_scheme(input, setting.schemes);
+    if (chosen.scheme == Scheme::one_host) {
+      const auto all = alternatives_of(setting, input);
+      chosen = *std::ranges::max_element(all, {}, &Prediction::speed_up);
+    }
+    chosen = of(chosen.scheme);
+  }
+  if (exchange && chosen.scheme == first) return predict_measured(first, input, *exchange);
+  return chosen;
 }
 
 void forecast(const PreflightSetting& setting, const World& world, PreflightReport& report) {
@@ -140,6 +159,11 @@ void forecast(const PreflightSetting& setting, const World& world, PreflightRepo
   const LinkSummary link = summary_of(report.links);
   input.link = {link.bytes_per_second, link.rtt_seconds};
   report.forecast = forecast_of(setting, input, report.exchange);
+  report.step_without_links = step_without_links(input);
+  if (setting.schemes.size() > 1) {
+    report.alternatives = alternatives_of(setting, input);
+    report.alternatives.push_back(predict(Scheme::one_host, input));
+  }
 
   report.steps_to_end = setting.steps_to_end;
   report.currency = setting.currency;

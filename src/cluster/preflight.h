@@ -61,6 +61,9 @@ struct PreflightReport {
   std::string slowest_worker;
   std::optional<TravelCost> exchange;
   Prediction forecast;
+  // Of every way that was open, and of one host alone; empty: there was no choice.
+  std::vector<Prediction> alternatives;
+  double step_without_links = 0;
   std::optional<double> seconds_to_end, cost;
   std::string currency;
   std::optional<std::int64_t> steps_to_end;

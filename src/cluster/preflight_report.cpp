@@ -37,6 +37,35 @@ std::string forecast_text(const PreflightReport& r) {
   return text;
 }
 
+const char* loss_text(Scheme scheme) {
+  switch (scheme) {
+    case Scheme::int8:
+    case Scheme::int4:
+      return "lossy: gradients are rounded, what is lost is sent later";
+    case Scheme::local_int8:
+    case Scheme::local_int4:
+      return "lossy: hosts differ between exchanges, weight changes are rounded";
+    default:
+      return "nothing is lost but bits beyond bf16";
+  }
+}
+
+// The choice, what it costs, what else there was, what is lost by it.
+std::string choice_text(const PreflightReport& r) {
+  const Prediction& chosen = r.forecast;
+  std::string others;
+  for (const Prediction& p : r.alternatives) {
+    if (p.scheme == chosen.scheme) continue;
+    others +=
+        format("{}{} {}", others.empty() ? "" : ", ", scheme_text(p), step_text(p.step_seconds));
+  }
+  const char* loss =
+      chosen.scheme == Scheme::exact_fp32 ? "nothing is lost" : loss_text(chosen.scheme);
+  return format("{}, chosen from the links: step {}, {:.2f} times that without any; {}; others: {}",
+                scheme_text(chosen), step_text(chosen.step_seconds),
+                chosen.step_seconds / r.step_without_links, loss, others);
+}
+
 }  // namespace
 
 std::optional<double> slowest_link_bits_per_s(const PreflightReport& r) {
@@ -56,6 +85,7 @@ std::string preflight_text(const PreflightReport& r) {
           line("exchange", format("a million values in {}, and {} once a step",
                                   step_text(per_million), step_text(r.exchange->latency_seconds)));
     }
+    if (!r.alternatives.empty()) out += line("mode", choice_text(r));
     out += line("forecast", forecast_text(r));
   }
   for (const std::string& warning : r.warnings) out += line("warning", warning);

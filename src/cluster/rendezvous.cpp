@@ -364,6 +364,11 @@ MeetingOptions meeting_options(const ClusterConfig& config, const EnvMap& env) {
   return options;
 }
 
+void Meeting::be_patient(std::chrono::milliseconds patience) {
+  heartbeat_->be_patient(patience);
+  if (heartbeat_service_) heartbeat_service_->be_patient(patience);
+}
+
 std::unique_ptr<JournalCopy> Meeting::copy_journal(const fs::path& file) {
   check(journal_.get() >= 0, "a copy of the journal is kept by a leader of another host, once");
   return std::make_unique<JournalCopy>(std::move(journal_), file);

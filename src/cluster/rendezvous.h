@@ -53,6 +53,8 @@ class Meeting {
   const World& world() const { return world_; }
   Store& store() { return *store_; }
   Heartbeat& heartbeat() { return *heartbeat_; }
+  // Mode local: a link that is cut for less than this does no harm.
+  void be_patient(std::chrono::milliseconds patience);
   JournalHome& journal_home() { return *journal_home_; }  // of rank 0
   // Of another host's leader, once: the copy of rank 0's journal on this host's disk.
   std::unique_ptr<JournalCopy> copy_journal(const fs::path& file);

@@ -21,10 +21,18 @@ constexpr std::array<std::string_view, 2> names_of(Wire) {
   return {"bf16", "fp32"};
 }
 
+enum class LocalCode { automatic, int8, int4 };
+constexpr std::array<std::string_view, 3> names_of(LocalCode) {
+  return {"auto", "int8", "int4"};
+}
+
 struct ClusterConfig {
   ExchangeMode mode = ExchangeMode::automatic;
   Wire wire = Wire::bf16;
-  std::optional<std::int64_t> local_steps;
+  std::optional<std::int64_t> local_steps, local_delay;
+  LocalCode local_code = LocalCode::automatic;
+  std::optional<double> local_rate, local_momentum;
+  double local_timeout = 120.0;
   std::optional<std::string> interface;
   std::optional<double> require;
   double join_timeout = 120.0;
@@ -36,10 +44,20 @@ struct ClusterConfig {
 template <class Visitor>
 void describe(Visitor&& option, ClusterConfig& c) {
   option("mode", c.mode,
-         "what hosts exchange: gradients (exact, int8, int4), weight changes now and then (local)");
+         "what hosts exchange: gradients (exact, int8, int4), weights (local); auto: by the links");
   option("wire", c.wire, "number format of gradients between hosts in mode exact");
   option("local_steps", c.local_steps, between(1, 10000), "steps",
          "mode local: steps between two exchanges of a weight; null: from the measured link");
+  option("local_delay", c.local_delay, between(1, 10000), "steps",
+         "mode local: steps that an exchange may take; null: enough for a busy link");
+  option("local_code", c.local_code,
+         "mode local: numbers of weight changes; auto: int8 where exchanges are frequent");
+  option("local_rate", c.local_rate, above(0), "x",
+         "mode local: factor of the learning rate and optim.clip; null: square root of the hosts");
+  option("local_momentum", c.local_momentum, fraction(), "",
+         "mode local: momentum of what hosts have in common; null: by hosts, 0 below four");
+  option("local_timeout", c.local_timeout, above(0), "s",
+         "mode local: a host that cannot be reached is waited for so long, then given up by name");
   option("interface", c.interface,
          "network interface between the hosts, such as eth0; null: the one that leads to rank 0");
   option("require", c.require, above(0), "x",

@@ -35,6 +35,7 @@ class Adam {
   UpdateStats step(std::int64_t update, double lr, double factor);
 
   void start_average();  // at the values of now
+  void set_clip(double clip) { config_.clip = clip; }
 
   // Buffers laid out like the parameters; averaged() is undefined when it is off.
   const Tensor& first_moment() const { return first_; }

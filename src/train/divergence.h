@@ -39,7 +39,8 @@ inline constexpr std::int64_t kStepsUnderSuspicion = 50;
 // of before, or ends the run with this text.
 class Diverged : public std::runtime_error {
  public:
-  Diverged(std::int64_t at_step, const std::string& what) : std::runtime_error(what), step(at_step) {}
+  Diverged(std::int64_t at_step, const std::string& what)
+      : std::runtime_error(what), step(at_step) {}
   std::int64_t step;
 };
 

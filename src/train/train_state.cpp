@@ -34,6 +34,7 @@ Json state_json(const TrainState& s) {
   out.set("best", std::move(best)).set("best_val_loss", optional_number(s.best_val_loss));
   out.set("bleu", optional_number(s.bleu)).set("evaluated_step", s.evaluated_step);
   out.set("evals_without_better", s.evals_without_better);
+  if (s.exchange) out.set("exchange", choice_json(*s.exchange));
   return out;
 }
 
@@ -60,6 +61,7 @@ TrainState state_from_json(const Json& json) {
   s.bleu = optional_number(json.at("bleu"));
   s.evaluated_step = json.at("evaluated_step").as_int();
   s.evals_without_better = json.at("evals_without_better").as_int();
+  if (const Json* exchange = json.find("exchange")) s.exchange = choice_from_json(*exchange);
   return s;
 }
 

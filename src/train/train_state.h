@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "cluster/exchange_choice.h"
 #include "data/data_cursor.h"
 #include "train/divergence.h"
 #include "train/loss_scaler.h"
@@ -33,6 +34,7 @@ struct TrainState {
   std::optional<double> best_val_loss, bleu;
   std::int64_t evaluated_step = -1;  // of the newest evaluation
   std::int64_t evals_without_better = 0;
+  std::optional<ExchangeChoice> exchange;  // between hosts; none: there was one
   bool operator==(const TrainState&) const = default;
 };
 

@@ -1,7 +1,6 @@
 #include "train/trainer.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "cluster/replicas.h"
 #include "observe/seconds_spread.h"
 #include "observe/step_timer.h"
+#include "train/host_part.h"
 #include "train/memory_guard.h"
 #include "train/retention.h"
 
@@ -58,7 +58,7 @@ std::int64_t own_tokens(const StepBatch& work) {
 }
 
 // Of all workers; none when there is one.
-std::optional<SecondsSpread> spread_of_workers(Comm& comm, const StepSeconds& own,
+std::optional<SecondsSpread> spread_of_workers(Comm& comm, Group among, const StepSeconds& own,
                                                std::int64_t tokens) {
   if (comm.alone()) return {};
   const Tensor mine = at::empty({static_cast<std::int64_t>(kStepPhases.size()) + 1}, at::kDouble);
@@ -67,7 +67,7 @@ std::optional<SecondsSpread> spread_of_workers(Comm& comm, const StepSeconds& ow
   *numbers = static_cast<double>(tokens);
   std::vector<StepSeconds> seconds;
   std::vector<double> tokens_of;
-  for (const Tensor& worker : comm.all_gather(mine)) {
+  for (const Tensor& worker : comm.all_gather(mine, among)) {
     const auto* read = worker.const_data_ptr<double>();
     StepSeconds& its = seconds.emplace_back();
     for (double StepSeconds::*phase : kStepPhases) its.*phase = *read++;
@@ -87,7 +87,7 @@ Trainer::Trainer(TrainSetting setting, TrainParts parts, TrainState state)
       state_(std::move(state)),
       seconds_before_(state_.seconds),
       start_(Clock::now()),
-      agreed_seconds_(state_.seconds),
+      agreed_{false, false, state_.seconds, 0},
       saved_step_(state_.step > 0 ? state_.step : -1) {}
 
 EndRecord Trainer::run() {
@@ -97,7 +97,8 @@ EndRecord Trainer::run() {
     parts_.observers.on_step(done);
     judge(done);
     if (due(state_.step, setting_.check_every)) {
-      check_replicas(parts_.comm, parts_.model.params().values(), state_.step);
+      const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
+      check_replicas(parts_.comm, common, state_.step);
     }
     std::optional<BestModel> best;
     if (due(state_.step, setting_.eval_every)) {
@@ -133,18 +134,17 @@ StepRecord Trainer::step() {
                  });
   }
 
-  // From here on gradients and sums are those of all workers, bit for bit the same on each.
+  // From here on gradients and sums are those of all workers (of the host, in mode local), bit for
+  // bit the same on each.
   parts_.watch.at(state_.step + 1, "exchange");
-  std::array<double, 4> totals = {loss_sum, nll_sum, parts_.stop ? 1.0 : 0.0,
-                                  parts_.comm.first() ? seconds() : 0.0};
+  std::array<double, 5> totals = {loss_sum, nll_sum, static_cast<double>(own_tokens(work)),
+                                  parts_.stop ? 1.0 : 0.0, parts_.comm.first() ? seconds() : 0.0};
   const ExchangeStats exchanged = parts_.exchange.finish(totals);
   time.add(&StepSeconds::wait, exchanged.wait_seconds);
   time.add(&StepSeconds::exchange, exchanged.exposed_seconds);
-  agreed_stop_ = totals[2] > 0;
-  agreed_seconds_ = totals[3];
 
   parts_.watch.at(state_.step + 1, "update");
-  const auto tokens = static_cast<double>(work.tgt_tokens);
+  const double tokens = std::max(1.0, totals[2]);
   const double lr = schedule_.at(state_.step) * state_.rate_factor;
   const UpdateStats done = time.measure(&StepSeconds::optimizer, [&] {
     return parts_.adam.step(state_.updates + 1, lr, 1.0 / (tokens * scale));
@@ -152,10 +152,10 @@ StepRecord Trainer::step() {
 
   if (!done.finite) parts_.exchange.take_back();
   state_.step += 1;
-  state_.updates += done.finite ? 1 : 0;
+  // Hosts apart skip for themselves, but count alike.
+  state_.updates += done.finite || parts_.local ? 1 : 0;
   state_.cursor = work.after;
   state_.tokens += work.tgt_tokens;
-  state_.seconds = agreed_seconds_;
   state_.loss_scale = after_step(state_.loss_scale, scaling_, done.finite);
 
   StepRecord record = record_of(work);
@@ -169,28 +169,61 @@ StepRecord Trainer::step() {
   if (done.finite) state_.trend = after_loss(state_.trend, record.loss);
   record.bytes_out = exchanged.bytes_out;
   record.bytes_in = exchanged.bytes_in;
+  time.measure(&StepSeconds::exchange, [&] { exchange_weights(totals, record); });
+  state_.seconds = agreed_.seconds;
   record.seconds = time.result();
-  parts_.watch.worked(record.seconds.total - record.seconds.exchange - record.seconds.wait);
-  record.ranks = spread_of_workers(parts_.comm, record.seconds, own_tokens(work));
+  worked_seconds_ = record.seconds.total - record.seconds.exchange - record.seconds.wait;
+  parts_.watch.worked(worked_seconds_);
+  record.ranks = spread_of_workers(parts_.comm, parts_.local ? Group::host : Group::world,
+                                   record.seconds, own_tokens(work));
   return record;
 }
 
-// A step without finite gradients leaves the weights alone. fp16 has them as long as its scale
-// comes down; many in a row, or a loss that has run away, are divergence.
-void Trainer::judge(const StepRecord& record) const {
-  const std::int64_t skips = state_.loss_scale.skips_in_a_row;
-  std::string what;
-  if (skips >= (setting_.fp16 ? kMostSkipsInARow : kMostNonFinite)) {
-    what = format("loss or gradients of {} steps in a row were not finite", skips);
-  } else if (has_diverged(state_.trend)) {
-    what = format("the loss of the last steps is {:.4f}, it had been {:.4f}", state_.trend.fast,
-                  state_.trend.best);
-  } else {
+// What all hosts agree on: from the totals of all or, in mode local, from what came with weights.
+void Trainer::exchange_weights(const std::array<double, 5>& totals, StepRecord& record) {
+  const LocalExchange::News own{totals[3] > 0, !divergence().empty(), totals[4], worked_seconds_};
+  if (!parts_.local) {
+    agreed_ = own;
     return;
   }
+  parts_.watch.at(state_.step, "exchange of weights");
+  const LocalExchange::Stats moved = parts_.local->after_update(state_.step, own);
+  record.bytes_out += moved.bytes_out;
+  record.bytes_in += moved.bytes_in;
+  if (moved.agreed) agreed_ = *moved.agreed;
+  if (moved.link) {
+    parts_.observers.on_event({state_.step, "link", changed_link_text(*moved.link)});
+  }
+  if (moved.rhythm && state_.exchange) {
+    state_.exchange->rhythm = *moved.rhythm;
+    parts_.observers.on_event({state_.step, "link", rhythm_text(*moved.rhythm)});
+  }
+}
+
+// The weights that count: averaged ones, or those that all hosts have in common.
+Tensor Trainer::weights_to_judge() {
+  return parts_.local ? parts_.local->common() : parts_.adam.averaged();
+}
+
+// A step without finite gradients leaves the weights alone. fp16 has them as long as its scale
+// comes down; many in a row, or a loss that has run away, are divergence. Empty: there is none.
+std::string Trainer::divergence() const {
+  const std::int64_t skips = state_.loss_scale.skips_in_a_row;
+  if (skips >= (setting_.fp16 ? kMostSkipsInARow : kMostNonFinite)) {
+    return format("loss or gradients of {} steps in a row were not finite", skips);
+  }
+  if (!has_diverged(state_.trend)) return {};
+  return format("the loss of the last steps is {:.4f}, it had been {:.4f}", state_.trend.fast,
+                state_.trend.best);
+}
+
+// All workers find it at the same step.
+void Trainer::judge(const StepRecord& record) const {
+  if (!agreed_.diverged) return;
+  const std::string here = divergence();
   throw Diverged(record.step,
                  format("training diverged at step {}, at a learning rate of {:.3g}: {}",
-                        record.step, record.lr, what));
+                        record.step, record.lr, here.empty() ? "on another host" : here));
 }
 
 std::string Trainer::too_large(const Batch& batch) const {
@@ -210,7 +243,7 @@ std::optional<BestModel> Trainer::evaluate() {
   const auto start = Clock::now();
   EvalResult result;
   {
-    const AveragedWeights weights(parts_.model.params().values(), parts_.adam.averaged());
+    const AveragedWeights weights(parts_.model.params().values(), weights_to_judge());
     result = parts_.evaluate(parts_.model, state_.step);
   }
   const double took = std::chrono::duration<double>(Clock::now() - start).count();
@@ -232,9 +265,10 @@ std::optional<BestModel> Trainer::evaluate() {
 }
 
 void Trainer::show_samples() {
+  const Tensor judged = weights_to_judge();
   if (!parts_.comm.first()) return;
   parts_.watch.at(state_.step, "samples");
-  const AveragedWeights weights(parts_.model.params().values(), parts_.adam.averaged());
+  const AveragedWeights weights(parts_.model.params().values(), judged);
   parts_.observers.on_samples({state_.step, parts_.sample(parts_.model)});
 }
 
@@ -246,15 +280,29 @@ bool Trainer::weights_are_finite() const {
 
 void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   if (!checkpoint && !best) return;
-  if (!weights_are_finite()) return;
+  if (!parts_.local && !weights_are_finite()) return;
   if (checkpoint) saved_step_ = state_.step;
   const auto kept = checkpoint ? parts_.exchange.gather_kept() : std::vector<Tensor>();
+  const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
+  if (checkpoint && parts_.local) save_host_part(common);
   if (!parts_.comm.first()) return;
   parts_.watch.at(state_.step, "saving");
   state_.seconds = seconds();
   parts_.store.save({checkpoint, best, state_, setting_.settings},
-                    {parts_.model.params().values(), parts_.adam.first_moment(),
-                     parts_.adam.second_moment(), parts_.adam.averaged(), kept});
+                    {common, parts_.adam.first_moment(), parts_.adam.second_moment(),
+                     parts_.adam.averaged(), kept});
+}
+
+// Before rank 0 writes the checkpoint: one that is there can be resumed to the bit.
+void Trainer::save_host_part(const Tensor& common) {
+  parts_.watch.at(state_.step, "saving");
+  if (parts_.comm.world().is_leader()) {
+    const FlatParams& params = parts_.model.params();
+    write_host_part({setting_.run, parts_.comm.world()}, state_.step, common, params,
+                    {params.values(), parts_.adam.first_moment(), parts_.adam.second_moment(), {}},
+                    parts_.local->capture());
+  }
+  parts_.comm.barrier();
 }
 
 void Trainer::report_saves(bool last) {
@@ -272,9 +320,9 @@ void Trainer::report_saves(bool last) {
 }
 
 std::optional<StopReason> Trainer::reason_to_end() {
-  const bool stop = parts_.comm.alone() ? parts_.stop.load() : agreed_stop_;
+  const bool stop = parts_.comm.alone() ? parts_.stop.load() : agreed_.stop;
   if (stop) return StopReason{"signal", format("stopped by a signal at step {}", state_.step)};
-  return reason_to_stop(setting_.stop, {state_.step, state_.cursor.epoch, agreed_seconds_,
+  return reason_to_stop(setting_.stop, {state_.step, state_.cursor.epoch, agreed_.seconds,
                                         state_.evals_without_better, state_.bleu});
 }
 

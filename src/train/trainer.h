@@ -3,9 +3,11 @@
 //
 // Several workers run the same loop on parts of the same batches. They decide alike because they
 // decide from the same values: sums of all workers, rank 0's clock, evaluations that all take part
-// in. Rank 0 alone writes.
+// in. Rank 0 alone writes. In mode local gradients and losses are those of a host, and what all
+// hosts decide from reaches them with the exchange of weights, after the same step on each.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,6 +17,7 @@
 
 #include "cluster/comm.h"
 #include "cluster/grad_exchange.h"
+#include "cluster/local_exchange.h"
 #include "config/checkpoint_config.h"
 #include "config/optim_config.h"
 #include "config/stop_config.h"
@@ -50,6 +53,7 @@ struct TrainSetting {
   std::int64_t check_every = 0;           // steps between comparisons of all workers' weights
   std::int64_t max_tokens_per_micro = 0;  // for the advice when memory runs out
   Json settings;                          // of the whole run, kept in checkpoints
+  fs::path run = {};                      // mode local: where a host keeps its part of checkpoints
 };
 
 // Who watches over the workers is told what this one does. Both are cheap.
@@ -73,6 +77,7 @@ struct TrainParts {
   Sample sample;                  // called on rank 0 only
   const std::atomic<bool>& stop;  // set by a signal to this worker
   TellWatch watch = {};
+  LocalExchange* local = nullptr;  // mode local: exchange sums inside the host only
 };
 
 class Trainer {
@@ -88,7 +93,11 @@ class Trainer {
  private:
   using Clock = std::chrono::steady_clock;
   StepRecord step();
+  void exchange_weights(const std::array<double, 5>& totals, StepRecord& record);
+  Tensor weights_to_judge();
+  void save_host_part(const Tensor& common);
   std::string too_large(const Batch& batch) const;
+  std::string divergence() const;
   void judge(const StepRecord& record) const;
   std::optional<BestModel> evaluate();
   void show_samples();
@@ -106,8 +115,8 @@ class Trainer {
   TrainState state_;
   double seconds_before_;
   Clock::time_point start_;
-  double agreed_seconds_;     // of training, by rank 0's clock at the newest step
-  bool agreed_stop_ = false;  // a worker got a signal
+  LocalExchange::News agreed_;  // by all workers, at the newest step
+  double worked_seconds_ = 0;   // in the step before, without waiting for others
   std::int64_t saved_step_ = -1;
 };
 

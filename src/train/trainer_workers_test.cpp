@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "cluster/rank_threads.h"
+#include "train/retention.h"
 #include "train/sample_run.h"
 
 namespace tandem {
@@ -16,6 +17,7 @@ struct Told {
   std::vector<StepRecord> steps;
   EndRecord end;
   Tensor values, moments;
+  Tensor common;  // of mode local
 };
 
 struct Plan {
@@ -26,6 +28,7 @@ struct Plan {
   int stopped_rank = -1;  // gets a signal at its third step
   std::int64_t batch_tokens = 150;
   std::int64_t spoil_step = -1;  // the last rank's weights change there
+  bool local = false;
 };
 
 // One worker's run, with everything of its own but the corpus.
@@ -50,7 +53,18 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
   for (std::size_t i = 0; i < params.slots().size(); ++i) {
     slots.push_back({params.parameter(i), params.slots()[i].offset, params.slots()[i].count});
   }
-  GradExchange exchange(comm, params.gradients(), slots, {plan.wire, 4096, memory.get()});
+  const Group among = plan.local ? Group::host : Group::world;
+  GradExchange exchange(comm, params.gradients(), slots, {plan.wire, 4096, memory.get(), among});
+  std::unique_ptr<LocalExchange> local;
+  if (plan.local) {
+    std::vector<GradRange> ranges;
+    for (const GradSlot& slot : slots) ranges.push_back({slot.offset, slot.offset + slot.count});
+    LocalSetting apart{LinkFormat::int8, rhythm_of(4)};
+    apart.memory = memory.get();
+    local = std::make_unique<LocalExchange>(
+        comm, LocalBuffers{params.values(), params.gradients(), ranges}, apart, 0);
+    setting.run = folder / std::to_string(comm.rank());
+  }
   LoaderSetting order = sample_order(
       setting, {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())});
   order.batch.amount = plan.batch_tokens;
@@ -89,11 +103,13 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
                    evaluate,
                    [](const Transformer&) { return std::vector<SampleTranslation>{}; },
                    stop,
-                   {.at = phase}},
+                   {.at = phase},
+                   local.get()},
                   state);
   told.end = trainer.run();
   told.values = params.values().detach().clone();
   told.moments = adam.second_moment().clone();
+  if (local) told.common = local->common().clone();
   comm.barrier();
   return told;
 }
@@ -160,6 +176,29 @@ TEST(TrainerWorkers, ASignalToOneStopsAllAfterTheSameStepAndRankZeroAloneSaves) 
   }
   EXPECT_EQ(checkpoint_problem(RunFolder(folder.path() / "0").checkpoint(3)), "");
   EXPECT_TRUE(RunFolder(folder.path() / "2").list_checkpoints().empty());
+}
+
+TEST(TrainerWorkers, HostsApartStopAfterTheSameStepAndSaveWhatTheyHaveInCommon) {
+  for (const bool shared : {true, false}) {
+    const TemporaryFolder folder;
+    Plan plan{.setting = sample_setting(40), .shared = shared, .stopped_rank = 3, .local = true};
+    plan.setting.optim.ema = 0;
+    plan.setting.check_every = 3;
+    const auto told = train({0, 0, 1, 1}, plan, folder.path());
+    for (const Told& worker : told) {
+      EXPECT_EQ(worker.end.reason, "signal");
+      EXPECT_EQ(worker.end.step, told[0].end.step);
+      EXPECT_TRUE(at::equal(worker.common, told[0].common));
+    }
+    EXPECT_LT(told[0].end.step, 10) << "heard with the next fragments that came back";
+    EXPECT_TRUE(at::equal(told[1].values, told[0].values)) << "of one host";
+    EXPECT_FALSE(at::equal(told[2].values, told[0].values)) << "of two hosts";
+    const std::string name = checkpoint_name(told[0].end.step);
+    EXPECT_EQ(checkpoint_problem(folder.path() / "0" / "checkpoints" / name), "");
+    for (const char* part : {"0/hosts/0-", "2/hosts/1-"}) {
+      EXPECT_EQ(checkpoint_problem(folder.path() / (part + name)), "") << part;
+    }
+  }
 }
 
 TEST(TrainerWorkers, AReplicaThatDiffersEndsTheRunByName) {

@@ -1,4 +1,5 @@
-// Reads folders of checkpoints, one a line, and answers with a line each: what is wrong, or "whole".
+// Reads folders of checkpoints, one a line, and answers with a line each: what is wrong, or
+// "whole".
 #include <exception>
 #include <iostream>
 #include <string>

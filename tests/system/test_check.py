@@ -14,6 +14,7 @@ data: {max_length: 64}
 batch: {tokens: 1000}
 stop: {steps: 200}
 cost: {per_host_hour: 3.0, currency: EUR}
+cluster: {mode: exact}
 """
 QUIET = {"OMP_WAIT_POLICY": "passive"}
 

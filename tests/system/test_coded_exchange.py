@@ -52,7 +52,7 @@ def losses(records) -> list:
 
 @pytest.mark.parametrize("mode", ["int8", "int4"])
 def test_few_bytes_nearly_the_same_losses_and_exact_resume(train, mode):
-    exact, _ = train("exact", "stop.steps=8")
+    exact, _ = train("exact", "cluster.mode=exact", "stop.steps=8")
     whole, sent = train("whole", f"cluster.mode={mode}", "stop.steps=8")
     parameters = next(record for record in whole if record["type"] == "run")["parameters"]
     steps = [record for record in whole if record["type"] == "step"]

@@ -259,8 +259,7 @@ def test_workers_do_not_outlive_their_parent(make_run):
 def test_mistakes_are_told_once(make_run, tandem):
     run = make_run()
     for more, words in ((["data.path=absent"], "absent"), (["optim.lrr=1"], "optim.lrr"),
-                        (["run=/proc/run"], "/proc/run"), (["--resume", "absent"], "absent"),
-                        (["cluster.mode=local"], "cluster.mode=local")):
+                        (["run=/proc/run"], "/proc/run"), (["--resume", "absent"], "absent")):
         done = tandem(*run.command(2, *more), env=QUIET)
         assert done.returncode in (2, 3), done.stderr
         assert words in done.stderr and done.stderr.count("tandem: ") == 1, done.stderr

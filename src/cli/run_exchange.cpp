@@ -1,0 +1,140 @@
+#include "cli/run_exchange.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "cli/run_setup.h"
+#include "cluster/comm_text.h"
+#include "train/host_part.h"
+
+namespace tandem {
+namespace {
+
+// Why gradients and weights cannot be rounded with these settings; empty: they can.
+std::string lossy_refusal(const RunConfig& config) {
+  if (device_of(config.device, 0).is_cuda()) {
+    return "cluster.mode int8, int4 and local work on CPUs only so far; set it to exact";
+  }
+  return {};
+}
+
+// Each host would average, or skip, for itself.
+std::string local_refusal(const RunConfig& config) {
+  if (config.optim.ema > 0) {
+    return "cluster.mode=local does not go with averaged weights; set optim.ema=0 or the mode to "
+           "exact";
+  }
+  if (config.precision == Precision::fp16) {
+    return "cluster.mode=local does not go with fp16; set precision=bf16 or the mode to exact";
+  }
+  return {};
+}
+
+void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode) {
+  const std::string lossy = mode == ExchangeMode::exact ? "" : lossy_refusal(config);
+  const std::string local = mode == ExchangeMode::local ? local_refusal(config) : "";
+  if (!lossy.empty()) throw UserError(lossy);
+  if (!local.empty()) throw UserError(local);
+}
+
+}  // namespace
+
+std::vector<Scheme> schemes_to_try(const RunConfig& config, const TrainState& state) {
+  const bool automatic = config.cluster.mode == ExchangeMode::automatic;
+  if (automatic && state.exchange) {
+    return {scheme_of(choose_exchange(config.cluster, state.exchange, {}))};
+  }
+  std::vector<Scheme> schemes = schemes_of(config.cluster, !lossy_refusal(config).empty());
+  if (automatic && !local_refusal(config).empty()) {
+    std::erase_if(schemes,
+                  [](Scheme scheme) { return choice_of(scheme).mode == ExchangeMode::local; });
+  }
+  return schemes;
+}
+
+OptimConfig scaled_rate(OptimConfig optim, double rate) {
+  optim.lr *= rate;
+  optim.min_lr *= rate;
+  if (optim.max_lr) optim.max_lr = *optim.max_lr * rate;
+  optim.clip *= rate;
+  return optim;
+}
+
+RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, RunStart& start,
+                         const std::optional<PreflightReport>& links)
+    : team_(team), config_(config), learner_(learner) {
+  if (links) {
+    choice_ = choose_exchange(config.cluster, start.state.exchange, links->forecast);
+    refuse_what_does_not_go(config, choice_.mode);
+  }
+  gradients_ = team.exchange(learner.model.params(), choice_);
+  if (choice_.mode == ExchangeMode::local) {
+    const auto hosts = static_cast<double>(team.world().hosts());
+    rate_ = config.cluster.local_rate.value_or(std::sqrt(hosts));
+    learner.adam.set_clip(scaled_rate(config.optim, rate_).clip);
+  }
+  resume(start);
+}
+
+void RunExchange::settle() {
+  local_.reset();
+}
+
+void RunExchange::resume(RunStart& start) {
+  start.state.exchange.reset();
+  if (team_.world().hosts() > 1) start.state.exchange = choice_;
+  local_ =
+      team_.local_exchange(learner_.model.params(), choice_, config_.cluster, start.state.step);
+  if (start.state.step == 0) return;
+  gradients_->restore_kept(start.kept);
+  if (local_) resume_local(start);
+}
+
+Tensor RunExchange::newest_weights() const {
+  if (local_) return local_->anchor();
+  const Tensor& averaged = learner_.adam.averaged();
+  return averaged.defined() ? averaged : learner_.model.params().values();
+}
+
+std::string RunExchange::text() const {
+  if (!local_) return {};
+  return format(
+      "local       weights are exchanged every {} steps and added {} later; the learning rate is "
+      "{:.3g} times what is set (cluster.local_rate); losses are those of rank 0's host",
+      choice_.rhythm.steps, choice_.rhythm.delay, rate_);
+}
+
+// Every host has its part of the checkpoint, or none uses its own.
+void RunExchange::resume_local(RunStart& start) {
+  Comm& comm = team_.comm();
+  FlatParams& params = learner_.model.params();
+  const HostPlace place{config_.run, comm.world()};
+  const bool leads = comm.world().is_leader();
+  const std::string problem =
+      leads ? host_part_problem(place, start.state.step, params.values()) : "";
+  std::vector<std::string> missing;
+  const auto problems = texts_of_all(comm, problem);
+  for (std::size_t rank = 0; rank < problems.size(); ++rank) {
+    if (problems[rank].empty()) continue;
+    missing.push_back(
+        format("{}: {}", comm.world().name_of(static_cast<int>(rank)), problems[rank]));
+  }
+  if (!missing.empty()) {
+    start.notes.push_back(
+        format("hosts go on from the weights they had in common, not to the bit: {}",
+               join(missing, "; ")));
+    return;
+  }
+  const TrainTensors tensors{
+      params.values(), learner_.adam.first_moment(), learner_.adam.second_moment(), {}};
+  LocalState state;
+  if (leads) state = read_host_part(place, start.state.step, params, tensors);
+  const at::NoGradGuard no_gradient;
+  for (const Tensor& tensor : {tensors.values, tensors.first, tensors.second}) {
+    comm.broadcast(tensor, Group::host);
+  }
+  local_->restore(state);
+}
+
+}  // namespace tandem

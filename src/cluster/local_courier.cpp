@@ -1,0 +1,209 @@
+#include "cluster/local_courier.h"
+
+#include <ATen/ATen.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "cluster/leader_link.h"
+
+namespace tandem {
+namespace {
+
+constexpr int kNewsTag = 900;  // fragments use small ones
+constexpr std::int64_t kNewsNumbers = 6;
+
+at::Tensor news_tensor(std::size_t fragment, const HostNews& news) {
+  const at::Tensor numbers = at::empty({kNewsNumbers}, at::kDouble);
+  auto* to = numbers.mutable_data_ptr<double>();
+  to[0] = static_cast<double>(fragment);
+  to[1] = static_cast<double>(news.step);
+  to[2] = news.stop ? 1 : 0;
+  to[3] = news.seconds;
+  to[4] = static_cast<double>(news.replan);
+  to[5] = news.diverged ? 1 : 0;
+  return numbers;
+}
+
+}  // namespace
+
+class LocalCourier::Impl {
+ public:
+  Impl(Comm& comm, std::int64_t size, std::span<const GradRange> slots,
+       std::vector<Bucket> fragments, LinkFormat format)
+      : comm_(comm), fragments_(std::move(fragments)), changes_(at::zeros({size})) {
+    link_ = leader_link(comm, changes_, {format, LinkCargo::changes, slots, fragments_, 1});
+    thread_ = std::thread([this] { work(); });
+  }
+
+  ~Impl() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void send(std::size_t fragment, const at::Tensor& changes, const HostNews& news) {
+    part(fragment).copy_(changes);  // nobody looks at this part before it has left again
+    {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back({fragment, news});
+    }
+    changed_.notify_all();
+  }
+
+  LocalParcel fetch() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !arrived_.empty() || failure_; });
+    if (arrived_.empty()) std::rethrow_exception(failure_);
+    LocalParcel parcel = std::move(arrived_.front());
+    arrived_.pop_front();
+    return parcel;
+  }
+
+  std::vector<LocalParcel> arrived() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return (waiting_.empty() && !busy_) || failure_; });
+    if (failure_) std::rethrow_exception(failure_);
+    return {arrived_.begin(), arrived_.end()};
+  }
+
+  void put(LocalParcel parcel) {
+    const std::lock_guard lock(mutex_);
+    arrived_.push_back(std::move(parcel));
+  }
+
+  std::span<float> kept() {
+    if (comm_.size(Group::leaders) == 2) return {};
+    return link_->codec()->kept(LinkCodec::Sum::all);
+  }
+
+ private:
+  struct Job {
+    std::size_t fragment = 0;
+    HostNews news;
+  };
+
+  at::Tensor part(std::size_t fragment) const {
+    return changes_.narrow(0, fragments_[fragment].begin, fragments_[fragment].size());
+  }
+
+  void work() {
+    for (;;) {
+      Job job;
+      {
+        std::unique_lock lock(mutex_);
+        busy_ = false;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return !waiting_.empty() || ending_; });
+        if (waiting_.empty()) return;
+        job = waiting_.front();
+        waiting_.pop_front();
+        busy_ = true;
+      }
+      try {
+        LocalParcel parcel = carry(job);
+        const std::lock_guard lock(mutex_);
+        arrived_.push_back(std::move(parcel));
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        failure_ = std::current_exception();
+        changed_.notify_all();
+        return;
+      }
+    }
+  }
+
+  LocalParcel carry(const Job& job) {
+    const Bucket& fragment = fragments_[job.fragment];
+    LocalParcel parcel;
+    parcel.fragment = job.fragment;
+    parcel.news = all_news(job);  // all have theirs ready now: the rest is the link's time
+    const auto start = std::chrono::steady_clock::now();
+    const std::int64_t out = link_->bytes_out(), in = link_->bytes_in();
+    link_->post(fragment);
+    link_->take_sent(fragment);
+    parcel.own = part(job.fragment).clone();
+    link_->complete(fragment);
+    parcel.sum = part(job.fragment).clone();
+    parcel.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    parcel.bytes_out = link_->bytes_out() - out;
+    parcel.bytes_in = link_->bytes_in() - in;
+    return parcel;
+  }
+
+  std::vector<HostNews> all_news(const Job& job) {
+    const at::Tensor own = news_tensor(job.fragment, job.news);
+    std::vector<PendingMessage> transfers;
+    std::vector<at::Tensor> told;
+    const int here = comm_.place(Group::leaders);
+    for (int host = 0; host < comm_.size(Group::leaders); ++host) {
+      told.push_back(host == here ? own : at::empty_like(own));
+      if (host == here) continue;
+      transfers.push_back(comm_.receive(told.back(), host, kNewsTag, Group::leaders));
+      transfers.push_back(comm_.send(own, host, kNewsTag, Group::leaders));
+    }
+    for (PendingMessage& transfer : transfers) transfer.wait();
+    std::vector<HostNews> news;
+    for (const at::Tensor& numbers : told) {
+      const auto* from = numbers.const_data_ptr<double>();
+      const HostNews its{static_cast<std::int64_t>(from[1]), from[2] > 0, from[5] > 0, from[3],
+                         static_cast<std::int64_t>(from[4])};
+      const bool in_step =
+          static_cast<std::size_t>(from[0]) == job.fragment && its.step == job.news.step;
+      if (!in_step) comm_.fail("two hosts exchange weights of different steps");
+      news.push_back(its);
+    }
+    return news;
+  }
+
+  Comm& comm_;
+  std::vector<Bucket> fragments_;
+  at::Tensor changes_;
+  std::unique_ptr<LeaderLink> link_;  // of the thread, while it is busy
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::deque<Job> waiting_;
+  std::deque<LocalParcel> arrived_;
+  std::exception_ptr failure_;
+  bool busy_ = true, ending_ = false;
+  std::thread thread_;
+};
+
+LocalCourier::LocalCourier(Comm& comm, std::int64_t size, std::span<const GradRange> slots,
+                           std::vector<Bucket> fragments, LinkFormat format)
+    : impl_(std::make_unique<Impl>(comm, size, slots, std::move(fragments), format)) {}
+
+LocalCourier::~LocalCourier() = default;
+
+void LocalCourier::send(std::size_t fragment, const at::Tensor& changes, const HostNews& news) {
+  impl_->send(fragment, changes, news);
+}
+
+LocalParcel LocalCourier::fetch() {
+  return impl_->fetch();
+}
+
+std::vector<LocalParcel> LocalCourier::arrived() {
+  return impl_->arrived();
+}
+
+void LocalCourier::put(LocalParcel parcel) {
+  impl_->put(std::move(parcel));
+}
+
+std::span<float> LocalCourier::kept() {
+  return impl_->kept();
+}
+
+}  // namespace tandem

@@ -1,0 +1,60 @@
+// local_courier: takes fragments of weight changes to the other hosts and brings back their sum,
+// while training goes on: a thread of a leader, with the leaders' connections for itself. Fragments
+// travel one after the other, in the same order on all hosts. A link that is cut holds them up
+// until it works again.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cluster/bucket_plan.h"
+#include "cluster/comm.h"
+#include "cluster/link_codec.h"
+
+namespace tandem {
+
+// What a host tells all others with every fragment.
+struct HostNews {
+  std::int64_t step = 0;    // after which it left
+  bool stop = false;        // a worker got a signal
+  bool diverged = false;    // its training did
+  double seconds = 0;       // of training, by the host's clock
+  std::int64_t replan = 0;  // the first host's wish: steps between exchanges from now on; 0: none
+};
+
+struct LocalParcel {
+  std::size_t fragment = 0;
+  at::Tensor own, sum;         // what this host sent as others read it; the sum of all hosts
+  std::vector<HostNews> news;  // by host
+  std::int64_t bytes_out = 0, bytes_in = 0;
+  double seconds = 0;  // from the moment when all hosts had theirs ready
+};
+
+class LocalCourier {
+ public:
+  // comm outlives it. slots: of the flat buffer that the fragments are cut from.
+  LocalCourier(Comm& comm, std::int64_t size, std::span<const GradRange> slots,
+               std::vector<Bucket> fragments, LinkFormat format);
+  ~LocalCourier();  // brings home what is under way: the other hosts wait for it
+
+  // changes: of the fragment; copied.
+  void send(std::size_t fragment, const at::Tensor& changes, const HostNews& news);
+  // The oldest that was not fetched yet; waits for it.
+  LocalParcel fetch();
+  // Waits until everything has arrived; fetch() still gives it. Copies.
+  std::vector<LocalParcel> arrived();
+  // As if it had arrived: to go on from a checkpoint.
+  void put(LocalParcel parcel);
+  // What is kept of sums (more than two hosts), while nothing is under way; else empty.
+  std::span<float> kept();
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tandem

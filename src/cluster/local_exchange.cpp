@@ -1,0 +1,247 @@
+#include "cluster/local_exchange.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include "base/error.h"
+#include "cluster/comm_text.h"
+#include "cluster/host_lane.h"
+#include "cluster/local_courier.h"
+#include "cluster/predict.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kTelling = 256 << 10;  // smaller messages say nothing about a link's speed
+constexpr double kComputeMemory = 0.95;       // of the mean time of a step
+
+std::vector<Bucket> cut_fragments(std::int64_t size) {
+  std::vector<Bucket> fragments;
+  for (std::int64_t i = 0; i < kLocalFragments; ++i) {
+    const auto cut = [&](std::int64_t at) { return size * at / kLocalFragments / 256 * 256; };
+    fragments.push_back({cut(i), i + 1 == kLocalFragments ? size : cut(i + 1), 0, 0});
+  }
+  return fragments;
+}
+
+}  // namespace
+
+double local_momentum(int hosts) {
+  if (hosts < 4) return 0;
+  return hosts < 8 ? 0.2 : hosts < 16 ? 0.5 : 0.6;
+}
+
+class LocalExchange::Impl {
+ public:
+  Impl(Comm& comm, LocalBuffers buffers, const LocalSetting& setting, std::int64_t step)
+      : comm_(comm),
+        buffers_(std::move(buffers)),
+        setting_(setting),
+        schedule_(setting.rhythm, step),
+        fragments_(cut_fragments(buffers_.weights.numel())) {
+    lane_ = setting.memory != nullptr
+                ? memory_lane(comm, *setting.memory, LaneSum::for_leader, [] { return false; })
+                : comm_lane(comm, buffers_.gradients, LaneSum::for_leader);
+    if (!comm.world().is_leader()) return;
+    anchor_ = buffers_.weights.detach().clone();
+    if (setting.momentum > 0) momentum_ = at::zeros_like(anchor_);
+    courier_ = std::make_unique<LocalCourier>(comm, anchor_.numel(), buffers_.slots, fragments_,
+                                              setting.format);
+  }
+
+  Stats after_update(std::int64_t step, const News& own) {
+    const at::NoGradGuard no_gradient;
+    compute_seconds_ = compute_seconds_ == 0 ? own.compute_seconds
+                                             : kComputeMemory * compute_seconds_ +
+                                                   (1 - kComputeMemory) * own.compute_seconds;
+    Stats stats;
+    for (const std::size_t fragment : schedule_.take_due(step)) add(fragment, stats);
+    for (const std::size_t fragment : schedule_.take_leaving(step)) {
+      if (!courier_) continue;
+      courier_->send(fragment, part(buffers_.weights, fragment) - part(anchor_, fragment),
+                     {step, own.stop, own.diverged, own.seconds, wish_});
+      wish_ = 0;
+    }
+    return stats;
+  }
+
+  at::Tensor common() {
+    const at::NoGradGuard no_gradient;
+    if (comm_.size(Group::host) == 1) return anchor_;
+    if (courier_) buffers_.gradients.copy_(anchor_);
+    lane_->down({0, buffers_.gradients.numel(), 0, 0});
+    lane_->settle();
+    return courier_ ? anchor_ : buffers_.gradients;
+  }
+
+  const at::Tensor& anchor() const { return anchor_; }
+
+  LocalState capture() {
+    LocalState state;
+    state.schedule = schedule_.json();
+    if (!courier_) return state;
+    at::Tensor own = at::zeros_like(anchor_), sum = at::zeros_like(anchor_);
+    Json news = Json::array();
+    for (const LocalParcel& parcel : courier_->arrived()) {
+      part(own, parcel.fragment).copy_(parcel.own);
+      part(sum, parcel.fragment).copy_(parcel.sum);
+      news.push(news_json(parcel.news));
+    }
+    state.schedule.set("news", std::move(news));
+    state.arrays = {own, sum};
+    if (!courier_->kept().empty()) state.arrays.push_back(kept().clone());
+    if (momentum_.defined()) state.arrays.push_back(momentum_.clone());
+    return state;
+  }
+
+  void restore(const LocalState& state) {
+    // The leaders' news are those of all; the first host's workers need no more than the schedule.
+    const Json schedule =
+        Json::parse(text_of_first(comm_, state.schedule.dump()), "the schedule of exchanges");
+    schedule_ = LocalSchedule(schedule);
+    if (schedule_.rhythm() != setting_.rhythm) schedule_.change(setting_.rhythm);
+    if (!courier_) return;
+    check(state.arrays.size() == 2u + (courier_->kept().empty() ? 0 : 1) + momentum_.defined(),
+          "a host's part of a checkpoint has all its arrays");
+    std::size_t next = 2;
+    if (!courier_->kept().empty()) kept().copy_(state.arrays[next++]);
+    if (momentum_.defined()) momentum_.copy_(state.arrays[next]);
+    const Json::Array& news = schedule.at("news").items();
+    const auto under_way = schedule_.under_way();
+    for (std::size_t i = 0; i < under_way.size(); ++i) {
+      LocalParcel parcel;
+      parcel.fragment = under_way[i];
+      parcel.own = part(state.arrays[0], under_way[i]).clone();
+      parcel.sum = part(state.arrays[1], under_way[i]).clone();
+      parcel.news = news_from(news.at(i));
+      courier_->put(std::move(parcel));
+    }
+  }
+
+ private:
+  at::Tensor part(const at::Tensor& buffer, std::size_t fragment) const {
+    return buffer.narrow(0, fragments_[fragment].begin, fragments_[fragment].size());
+  }
+  at::Tensor kept() const {
+    const std::span<float> floats = courier_->kept();
+    return at::from_blob(floats.data(), {static_cast<std::int64_t>(floats.size())});
+  }
+
+  static Json news_json(const std::vector<HostNews>& news) {
+    Json hosts = Json::array();
+    for (const HostNews& its : news) {
+      hosts.push(Json::object()
+                     .set("step", its.step)
+                     .set("seconds", its.seconds)
+                     .set("replan", its.replan));
+    }
+    return hosts;
+  }
+  static std::vector<HostNews> news_from(const Json& json) {
+    std::vector<HostNews> news;
+    for (const Json& its : json.items()) {
+      // The signal that ended the run is over.
+      news.push_back({its.at("step").as_int(), false, false, its.at("seconds").as_double(),
+                      its.at("replan").as_int()});
+    }
+    return news;
+  }
+
+  // What came back of a fragment, on all workers of the host. In words that others' processors
+  // round alike: one operation at a time.
+  void add(std::size_t fragment, Stats& stats) {
+    const at::Tensor numbers = at::zeros({4}, at::kDouble);  // stop, seconds, replan, diverged
+    const at::Tensor result = part(buffers_.gradients, fragment);
+    if (courier_) {
+      LocalParcel parcel = courier_->fetch();
+      check(parcel.fragment == fragment, "fragments come back in the order in which they left");
+      stats.bytes_out += parcel.bytes_out;
+      stats.bytes_in += parcel.bytes_in;
+      watch(parcel, stats);
+      at::Tensor moved = parcel.sum.div_(comm_.size(Group::leaders));
+      if (momentum_.defined()) {
+        at::Tensor momentum = part(momentum_, fragment);
+        moved = momentum.mul_(setting_.momentum).add_(moved);
+      }
+      part(anchor_, fragment).add_(moved);
+      result.copy_(moved).sub_(parcel.own);
+      auto* to = numbers.mutable_data_ptr<double>();
+      for (const HostNews& news : parcel.news) {
+        to[0] += news.stop ? 1 : 0;
+        to[3] += news.diverged ? 1 : 0;
+      }
+      to[1] = parcel.news.front().seconds;
+      to[2] = static_cast<double>(parcel.news.front().replan);
+    }
+    comm_.broadcast(numbers, Group::host);
+    if (comm_.size(Group::host) > 1) {
+      lane_->down(fragments_[fragment]);
+      lane_->settle();
+    }
+    part(buffers_.weights, fragment).add_(result);
+    hear(numbers.const_data_ptr<double>(), stats);
+  }
+
+  void hear(const double* numbers, Stats& stats) {
+    const News before = stats.agreed.value_or(News{});
+    stats.agreed = {before.stop || numbers[0] > 0, before.diverged || numbers[3] > 0, numbers[1],
+                    0};
+    const auto steps = static_cast<std::int64_t>(numbers[2]);
+    if (steps == 0 || steps == schedule_.rhythm().steps) return;
+    stats.rhythm = rhythm_of(steps);
+    schedule_.change(*stats.rhythm);
+  }
+
+  // A link that changed for good: the first host plans anew, all hear of it with its next fragment.
+  void watch(const LocalParcel& parcel, Stats& stats) {
+    if (parcel.bytes_in < kTelling || parcel.seconds <= 0) return;
+    stats.link = watch_.heard(static_cast<double>(parcel.bytes_in) / parcel.seconds);
+    if (!stats.link || !setting_.follows_link || !comm_.first()) return;
+    const double bytes = static_cast<double>(parcel.bytes_out) * kLocalFragments;
+    wish_ = local_steps_within(bytes, stats.link->is, compute_seconds_);
+  }
+
+  Comm& comm_;
+  LocalBuffers buffers_;
+  LocalSetting setting_;
+  LocalSchedule schedule_;
+  std::vector<Bucket> fragments_;
+  std::unique_ptr<HostLane> lane_;
+  double compute_seconds_ = 0;  // of a step, a running mean
+  std::int64_t wish_ = 0;
+  // Of leaders:
+  at::Tensor anchor_, momentum_;
+  LinkWatch watch_;
+  std::unique_ptr<LocalCourier> courier_;
+};
+
+LocalExchange::LocalExchange(Comm& comm, LocalBuffers buffers, const LocalSetting& setting,
+                             std::int64_t step)
+    : impl_(std::make_unique<Impl>(comm, std::move(buffers), setting, step)) {}
+
+LocalExchange::~LocalExchange() = default;
+
+LocalExchange::Stats LocalExchange::after_update(std::int64_t step, const News& own) {
+  return impl_->after_update(step, own);
+}
+
+at::Tensor LocalExchange::common() {
+  return impl_->common();
+}
+
+const at::Tensor& LocalExchange::anchor() const {
+  return impl_->anchor();
+}
+
+LocalState LocalExchange::capture() {
+  return impl_->capture();
+}
+
+void LocalExchange::restore(const LocalState& state) {
+  impl_->restore(state);
+}
+
+}  // namespace tandem

@@ -1,0 +1,92 @@
+// local_exchange: mode local. Every host trains on its own share of each batch; now and then the
+// hosts tell each other how far their weights have moved, fragment by fragment, while training goes
+// on (local_schedule.h says when, local_courier.h carries).
+//
+//   anchor: what all hosts have in common, to the last bit
+//   leaving:  sent = coded(weights - anchor)
+//   arriving: anchor += mean of all sent;  weights += that mean - own sent
+//
+// So what a host has learnt meanwhile stays, and what the code lost stays in its weights and leaves
+// with the next exchange. Evaluations and checkpoints use the anchor.
+// Why so: docs/decisions/0011-local-exchange.md.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cluster/comm.h"
+#include "cluster/host_memory.h"
+#include "cluster/link_codec.h"
+#include "cluster/link_watch.h"
+#include "cluster/local_schedule.h"
+
+namespace tandem {
+
+struct LocalSetting {
+  LinkFormat format = LinkFormat::int4;  // of changes between hosts: int8 or int4
+  LocalRhythm rhythm;
+  double momentum = 0;           // of the anchor
+  bool follows_link = false;     // a changed link changes the steps between exchanges
+  HostMemory* memory = nullptr;  // that holds the gradients; none: results go through Comm
+};
+
+// By experience with translation models: none below four hosts (Wang et al. 2020, fairscale).
+double local_momentum(int hosts);
+
+// Flat buffers, fp32, in memory. Gradients are of no use to anybody between two steps: results
+// travel from the leader to its host's workers there.
+struct LocalBuffers {
+  at::Tensor weights, gradients;
+  std::vector<GradRange> slots;
+};
+
+// What this host alone knows, for exact resume.
+struct LocalState {
+  Json schedule;                   // the same on all hosts
+  std::vector<at::Tensor> arrays;  // flat, of leaders; empty elsewhere
+};
+
+class LocalExchange {
+ public:
+  struct News {
+    bool stop = false;           // in: a worker of this host got a signal; out: of any host
+    bool diverged = false;       // the same of its training
+    double seconds = 0;          // of training; out: by rank 0's clock
+    double compute_seconds = 0;  // in: of the step
+  };
+  struct Stats {
+    std::int64_t bytes_out = 0, bytes_in = 0;  // of this host
+    std::optional<News> agreed;                // all hosts hear the same after the same step
+    std::optional<LocalRhythm> rhythm;         // from here on
+    std::optional<LinkWatch::Change> link;     // noticed by this host
+  };
+
+  // step: the last one done. All hosts have the same weights: they are the anchor. All workers make
+  // one; comm, buffers and memory outlive it.
+  LocalExchange(Comm& comm, LocalBuffers buffers, const LocalSetting& setting, std::int64_t step);
+  ~LocalExchange();
+  LocalExchange(const LocalExchange&) = delete;
+  LocalExchange& operator=(const LocalExchange&) = delete;
+
+  // After the update of every step, on all workers.
+  Stats after_update(std::int64_t step, const News& own);
+
+  // The anchor. All workers of a host call it together; valid until the next step.
+  at::Tensor common();
+  const at::Tensor& anchor() const;  // of a leader, who needs nobody for it
+
+  // All workers call these. restore: on a fresh exchange whose weights at construction were the
+  // anchor; the weights themselves are the caller's to restore.
+  LocalState capture();
+  void restore(const LocalState& state);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tandem

@@ -1,0 +1,178 @@
+#include "cluster/local_exchange.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cluster/rank_threads.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kLarge = 20000, kSmall = 50;
+const std::vector<std::vector<int>> kTeams = {{0, 1}, {0, 0, 1, 1}, {0, 0, 1, 2}};
+
+at::Tensor first_weights() {
+  return (at::arange(kLarge + kSmall, at::kFloat) * 0.7).sin();
+}
+
+// What a host learns in a step, without an exchange.
+at::Tensor learnt(int host, std::int64_t step) {
+  const at::Tensor at_place = at::arange(kLarge + kSmall, at::kFloat);
+  return (at_place * (0.31 + host) + static_cast<double>(step)).sin() * 0.01;
+}
+
+// One worker: weights that move by a rule, and the exchange.
+struct Mover {
+  Mover(Comm& comm_, HostMemory* memory, LocalSetting setting,
+        const at::Tensor& start = first_weights(), std::int64_t step_ = 0)
+      : comm(comm_), weights(start.clone()), step(step_) {
+    gradients = memory ? at::from_blob(memory->floats(memory->place()).data(), {kLarge + kSmall})
+                       : at::zeros({kLarge + kSmall});
+    setting.memory = memory;
+    exchange = std::make_unique<LocalExchange>(
+        comm, LocalBuffers{weights, gradients, {{0, kLarge}, {kLarge, kLarge + kSmall}}}, setting,
+        step);
+  }
+
+  LocalExchange::Stats move(const LocalExchange::News& news = {}, bool learns = true) {
+    step += 1;
+    if (learns) weights += learnt(comm.world().self().host_index, step);
+    return exchange->after_update(step, news);
+  }
+
+  Comm& comm;
+  at::Tensor weights, gradients;
+  std::int64_t step;
+  std::unique_ptr<LocalExchange> exchange;
+};
+
+std::unique_ptr<HostMemory> shared_memory(Comm& comm, Store& store) {
+  if (comm.size(Group::host) == 1) return nullptr;
+  return HostMemory::share(store, comm.world(), kLarge + kSmall, std::chrono::seconds(30));
+}
+
+double farthest(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+class Local : public testing::TestWithParam<LinkFormat> {};
+INSTANTIATE_TEST_SUITE_P(Formats, Local, testing::Values(LinkFormat::int8, LinkFormat::int4));
+
+TEST_P(Local, AnchorsAreEqualAndNothingLearntIsLost) {
+  constexpr std::int64_t kSteps = 20;
+  for (const std::vector<int>& hosts : kTeams) {
+    std::vector<at::Tensor> anchors(hosts.size()), weights(hosts.size()), own(hosts.size()),
+        kept(hosts.size());
+    run_ranks(hosts, [&](Comm& comm, Store& store) {
+      const auto memory = shared_memory(comm, store);
+      Mover mover(comm, memory.get(), {GetParam(), rhythm_of(6)});
+      for (std::int64_t i = 0; i < kSteps; ++i) mover.move();
+      const auto rank = static_cast<std::size_t>(comm.rank());
+      anchors[rank] = mover.exchange->common().clone();
+      weights[rank] = mover.weights.clone();
+      own[rank] = mover.weights.clone();
+      const LocalState state = mover.exchange->capture();
+      // What is under way counts as if it had been added.
+      if (!state.arrays.empty()) {
+        weights[rank] += state.arrays[1] / comm.size(Group::leaders) - state.arrays[0];
+      }
+      if (state.arrays.size() > 2) kept[rank] = state.arrays[2];
+      comm.barrier();
+    });
+    const int count = hosts.back() + 1;
+    at::Tensor truth = first_weights().to(at::kDouble) * count, sum = at::zeros_like(truth);
+    for (int host = 0; host < count; ++host) {
+      const auto leader = static_cast<std::size_t>(std::ranges::find(hosts, host) - hosts.begin());
+      for (std::int64_t step = 1; step <= kSteps; ++step) truth += learnt(host, step);
+      sum += weights[leader].to(at::kDouble);
+      if (kept[leader].defined()) sum += kept[leader].to(at::kDouble);
+    }
+    EXPECT_LT(farthest(sum, truth), 1e-4);
+    EXPECT_GT(farthest(anchors[0], first_weights()), 0.005) << "the anchor moves";
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+      EXPECT_TRUE(at::equal(anchors[rank], anchors[0]));
+      const auto leader =
+          static_cast<std::size_t>(std::ranges::find(hosts, hosts[rank]) - hosts.begin());
+      EXPECT_TRUE(at::equal(own[rank], own[leader]));
+    }
+  }
+}
+
+TEST_P(Local, HostsThatLearnNothingMoreMeetAtTheMean) {
+  run_ranks({0, 1}, [&](Comm& comm, Store&) {
+    Mover mover(comm, nullptr, {GetParam(), rhythm_of(3)});
+    for (int i = 0; i < 10; ++i) mover.move();
+    for (int i = 0; i < 60; ++i) mover.move({}, false);
+    at::Tensor mean = first_weights();
+    for (std::int64_t step = 1; step <= 10; ++step) mean += (learnt(0, step) + learnt(1, step)) / 2;
+    // Without what stays behind for the next exchange, a code would leave up to 1/14 of a change.
+    EXPECT_LT(farthest(mover.exchange->common(), mean), 1e-5);
+    EXPECT_LT(farthest(mover.weights, mean), 1e-5);
+    comm.barrier();
+  });
+}
+
+TEST_P(Local, GoesOnFromWhatWasCaptured) {
+  for (const std::vector<int>& hosts : kTeams) {
+    run_ranks(hosts, [&](Comm& comm, Store& store) {
+      const auto memory = shared_memory(comm, store);
+      const LocalSetting setting{GetParam(), rhythm_of(5), 0.3};
+      at::Tensor anchor, weights, straight, straight_anchor;
+      LocalState state;
+      {
+        Mover mover(comm, memory.get(), setting);
+        for (int i = 0; i < 13; ++i) mover.move();
+        anchor = mover.exchange->common().clone();
+        weights = mover.weights.clone();
+        state = mover.exchange->capture();
+        for (int i = 0; i < 9; ++i) mover.move();
+        straight = mover.weights.clone();
+        straight_anchor = mover.exchange->common().clone();
+        comm.barrier();
+      }
+      EXPECT_FALSE(LocalSchedule(state.schedule).under_way().empty()) << "else it tests little";
+      Mover resumed(comm, memory.get(), setting, anchor, 13);
+      resumed.exchange->restore(state);
+      resumed.weights.copy_(weights);
+      for (int i = 0; i < 9; ++i) resumed.move();
+      EXPECT_TRUE(at::equal(resumed.weights, straight));
+      EXPECT_TRUE(at::equal(resumed.exchange->common(), straight_anchor));
+      comm.barrier();
+    });
+  }
+}
+
+TEST(LocalExchange, ASignalToOneIsHeardByAllAfterTheSameStep) {
+  std::vector<std::int64_t> heard(4, -1);
+  run_ranks({0, 0, 1, 1}, [&](Comm& comm, Store&) {
+    Mover mover(comm, nullptr, {LinkFormat::int8, rhythm_of(4)});
+    const bool signalled = comm.world().self().host_index == 1;
+    for (int i = 0; i < 20; ++i) {
+      const auto stats = mover.move({signalled && mover.step >= 6, 1.5, 0.1});
+      const auto rank = static_cast<std::size_t>(comm.rank());
+      if (heard[rank] < 0 && stats.agreed && stats.agreed->stop) heard[rank] = mover.step;
+      if (stats.agreed) {
+        EXPECT_EQ(stats.agreed->seconds, 1.5);
+      }
+    }
+    comm.barrier();
+  });
+  EXPECT_GT(heard[0], 6);
+  for (const std::int64_t step : heard) EXPECT_EQ(step, heard[0]);
+}
+
+TEST(LocalExchange, TwoHostsSendACodeForEachWeightOnceARound) {
+  run_ranks({0, 1}, [&](Comm& comm, Store&) {
+    Mover mover(comm, nullptr, {LinkFormat::int4, rhythm_of(8)});
+    for (int i = 0; i < 16; ++i) mover.move();
+    std::int64_t bytes = 0;
+    for (int i = 0; i < 8; ++i) bytes += mover.move().bytes_out;
+    EXPECT_NEAR(static_cast<double>(bytes), 0.516 * kLarge + 4 * kSmall, 64);
+    comm.barrier();
+  });
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,101 @@
+#include "cluster/local_schedule.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tandem {
+namespace {
+
+std::int64_t rounded_up(std::int64_t amount, std::int64_t unit) {
+  return (amount + unit - 1) / unit;
+}
+
+Json rhythm_json(const LocalRhythm& rhythm) {
+  return Json::object().set("steps", rhythm.steps).set("delay", rhythm.delay);
+}
+
+LocalRhythm rhythm_from(const Json& json) {
+  return {json.at("steps").as_int(), json.at("delay").as_int()};
+}
+
+}  // namespace
+
+LocalRhythm rhythm_of(std::int64_t steps, std::optional<std::int64_t> delay) {
+  // Fragments that leave after the same step arrive one after the other, each in steps / fragments;
+  // one step more for codec and latency.
+  const std::int64_t together = rounded_up(kLocalFragments, steps);
+  const std::int64_t hidden = rounded_up(together * steps, kLocalFragments) + 1;
+  return {steps, std::clamp<std::int64_t>(delay.value_or(hidden), 1, steps)};
+}
+
+LocalSchedule::LocalSchedule(LocalRhythm rhythm, std::int64_t step, std::int64_t fragments)
+    : fragments_(fragments), rhythm_(rhythm), start_(step) {
+  check(rhythm.delay >= 1 && rhythm.delay <= rhythm.steps, "a delay within the steps of a round");
+}
+
+LocalSchedule::LocalSchedule(const Json& json, std::int64_t fragments)
+    : fragments_(fragments),
+      rhythm_(rhythm_from(json.at("rhythm"))),
+      start_(json.at("start").as_int()) {
+  if (!json.at("next").is_null()) next_ = rhythm_from(json.at("next"));
+  for (const Json& flight : json.at("under_way").items()) {
+    flights_.push_back(
+        {static_cast<std::size_t>(flight.at("fragment").as_int()), flight.at("due").as_int()});
+  }
+}
+
+std::vector<std::size_t> LocalSchedule::take_due(std::int64_t step) {
+  std::vector<std::size_t> due;
+  std::erase_if(flights_, [&](const Flight& flight) {
+    if (flight.due > step) return false;
+    due.push_back(flight.fragment);
+    return true;
+  });
+  return due;
+}
+
+std::vector<std::size_t> LocalSchedule::take_leaving(std::int64_t step) {
+  if (next_ && flights_.empty()) {
+    rhythm_ = *next_;
+    start_ = step;
+    next_.reset();
+    return {};
+  }
+  std::vector<std::size_t> leaving;
+  if (next_) return leaving;
+  const std::int64_t at = (step - start_) % rhythm_.steps;
+  for (std::int64_t fragment = 0; fragment < fragments_; ++fragment) {
+    if (fragment * rhythm_.steps / fragments_ != at) continue;
+    leaving.push_back(static_cast<std::size_t>(fragment));
+    flights_.push_back({leaving.back(), step + rhythm_.delay});
+  }
+  return leaving;
+}
+
+void LocalSchedule::start_over(std::int64_t step) {
+  flights_.clear();
+  if (next_) rhythm_ = *next_;
+  next_.reset();
+  start_ = step;
+}
+
+std::vector<std::size_t> LocalSchedule::under_way() const {
+  std::vector<std::size_t> fragments;
+  for (const Flight& flight : flights_) fragments.push_back(flight.fragment);
+  return fragments;
+}
+
+Json LocalSchedule::json() const {
+  Json flights = Json::array();
+  for (const Flight& flight : flights_) {
+    flights.push(Json::object().set("fragment", flight.fragment).set("due", flight.due));
+  }
+  return Json::object()
+      .set("rhythm", rhythm_json(rhythm_))
+      .set("next", next_ ? rhythm_json(*next_) : Json())
+      .set("start", start_)
+      .set("under_way", std::move(flights));
+}
+
+}  // namespace tandem

@@ -1,0 +1,82 @@
+#include "cluster/local_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tandem {
+namespace {
+
+using Fragments = std::vector<std::size_t>;
+
+TEST(LocalSchedule, EveryFragmentLeavesOnceARoundAndIsAddedAfterTheDelay) {
+  for (const std::int64_t steps : {1, 2, 3, 5, 8, 24, 100}) {
+    const LocalRhythm rhythm = rhythm_of(steps);
+    LocalSchedule schedule(rhythm, 0);
+    std::map<std::size_t, std::int64_t> left;  // after which step
+    for (std::int64_t step = 1; step <= 5 * steps; ++step) {
+      for (const std::size_t fragment : schedule.take_due(step)) {
+        ASSERT_TRUE(left.contains(fragment));
+        EXPECT_EQ(step, left.at(fragment) + rhythm.delay);
+        left.erase(fragment);
+      }
+      for (const std::size_t fragment : schedule.take_leaving(step)) {
+        EXPECT_FALSE(left.contains(fragment)) << "it is still under way";
+        EXPECT_EQ(step % steps, static_cast<std::int64_t>(fragment) * steps / kLocalFragments);
+        left[fragment] = step;
+      }
+    }
+  }
+}
+
+TEST(LocalSchedule, LeavingIsSpreadOverTheSteps) {
+  LocalSchedule schedule(rhythm_of(24), 0);
+  for (std::int64_t step = 1; step <= 48; ++step) {
+    schedule.take_due(step);
+    EXPECT_EQ(schedule.take_leaving(step).size(), step % 3 == 0 ? 1u : 0u);
+  }
+}
+
+TEST(LocalSchedule, TheDelayGrowsWithTheSteps) {
+  EXPECT_EQ(rhythm_of(1), (LocalRhythm{1, 1}));
+  EXPECT_EQ(rhythm_of(24), (LocalRhythm{24, 4}));
+  EXPECT_EQ(rhythm_of(24, 9), (LocalRhythm{24, 9}));
+  EXPECT_EQ(rhythm_of(4, 9), (LocalRhythm{4, 4}));
+}
+
+TEST(LocalSchedule, AChangeWaitsUntilNothingIsUnderWay) {
+  LocalSchedule schedule({8, 4}, 0);
+  const auto step_to = [&](std::int64_t from, std::int64_t to) {
+    std::size_t left = 0;
+    for (std::int64_t step = from; step <= to; ++step) {
+      schedule.take_due(step);
+      left += schedule.take_leaving(step).size();
+    }
+    return left;
+  };
+  EXPECT_EQ(step_to(1, 10), 10u);
+  schedule.change({16, 3});
+  EXPECT_EQ(schedule.rhythm(), (LocalRhythm{16, 3}));
+  EXPECT_EQ(step_to(11, 15), 0u);  // the last left after step 10 and is added after step 14
+  EXPECT_TRUE(schedule.under_way().empty());
+  EXPECT_EQ(step_to(16, 31), 8u);
+}
+
+TEST(LocalSchedule, GoesOnFromWhatItTold) {
+  LocalSchedule straight({6, 4}, 0);
+  for (std::int64_t step = 1; step <= 9; ++step) {
+    straight.take_due(step);
+    straight.take_leaving(step);
+  }
+  straight.change({9, 2});
+  LocalSchedule resumed(Json::parse(straight.json().dump(), "schedule"));
+  EXPECT_EQ(resumed.under_way(), straight.under_way());
+  for (std::int64_t step = 10; step <= 40; ++step) {
+    EXPECT_EQ(resumed.take_due(step), straight.take_due(step));
+    EXPECT_EQ(resumed.take_leaving(step), straight.take_leaving(step));
+  }
+}
+
+}  // namespace
+}  // namespace tandem

@@ -1,0 +1,81 @@
+#include "train/host_part.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/hash.h"
+#include "train/retention.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::size_t kPartsKept = 2;
+
+std::string prefix_of(const HostPlace& place) {
+  return format("{}-", place.world.self().host_index);
+}
+
+fs::path folder_of(const HostPlace& place, std::int64_t step) {
+  return place.run / "hosts" / (prefix_of(place) + checkpoint_name(step));
+}
+
+Json identity(const HostPlace& place, std::int64_t step, const Tensor& common) {
+  const std::span bytes{static_cast<const std::byte*>(common.const_data_ptr()), common.nbytes()};
+  return Json::object()
+      .set("step", step)
+      .set("host", place.world.self().host_index)
+      .set("hosts", place.world.hosts())
+      .set("common", hash_text(hash64(bytes)));
+}
+
+void delete_old_parts(const HostPlace& place) {
+  std::map<std::int64_t, fs::path> own;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(place.run / "hosts", ignored)) {
+    const std::string name = entry.path().filename().string(), prefix = prefix_of(place);
+    if (!name.starts_with(prefix)) continue;
+    if (const auto step = step_of_checkpoint(name.substr(prefix.size()))) own[*step] = entry.path();
+  }
+  while (own.size() > kPartsKept) {
+    fs::remove_all(own.begin()->second, ignored);
+    own.erase(own.begin());
+  }
+}
+
+}  // namespace
+
+void write_host_part(const HostPlace& place, std::int64_t step, const Tensor& common,
+                     const FlatParams& layout, const TrainTensors& tensors,
+                     const LocalState& local) {
+  fs::create_directories(place.run / "hosts");
+  TrainTensors all = tensors;
+  all.kept = local.arrays;
+  write_checkpoint(folder_of(place, step), layout, all,
+                   identity(place, step, common).set("schedule", local.schedule));
+  delete_old_parts(place);
+}
+
+std::string host_part_problem(const HostPlace& place, std::int64_t step, const Tensor& common) {
+  const fs::path folder = folder_of(place, step);
+  if (!fs::exists(folder)) return format("{} is not there", folder.string());
+  const std::string problem = checkpoint_problem(folder);
+  if (!problem.empty()) return format("{}: {}", folder.string(), problem);
+  const Json stored = read_checkpoint_state(folder), wanted = identity(place, step, common);
+  for (const auto& [key, value] : wanted.members()) {
+    const Json* its = stored.find(key);
+    if (its == nullptr || its->dump() != value.dump()) {
+      return format("{} belongs to another checkpoint (its {} differs)", folder.string(), key);
+    }
+  }
+  return {};
+}
+
+LocalState read_host_part(const HostPlace& place, std::int64_t step, const FlatParams& layout,
+                          const TrainTensors& tensors) {
+  const fs::path folder = folder_of(place, step);
+  read_checkpoint_tensors(folder, layout, tensors);
+  return {read_checkpoint_state(folder).at("schedule"), read_checkpoint_kept(folder, layout)};
+}
+
+}  // namespace tandem

@@ -1,0 +1,135 @@
+"""cluster.mode local and auto on hosts of the lab: bytes, losses, exact resume, a cut link, the choice."""
+
+import json
+import shutil
+import time
+
+import pytest
+
+CONFIG = """
+threads: 1
+model: {preset: tiny, d_model: 128, heads: 2, ffn: 256, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
+data: {max_length: 64}
+batch: {tokens: 400}
+optim: {schedule: inverse_sqrt, lr: 0.003, warmup_steps: 5}
+eval: {every: 1000000, beam: 1}
+checkpoint: {every: 1000000}
+cluster: {check_every: 7}
+log: {every: 1}
+"""
+LOCAL = ("cluster.mode=local", "cluster.local_steps=4")
+
+
+@pytest.fixture(scope="module")
+def data(reversed_words):
+    return reversed_words(300) / "data"
+
+
+class Hosts:
+    def __init__(self, lab, program, data):
+        self.lab, self.program = lab, program
+        for name in lab.names:
+            shutil.copytree(data, lab.folder / name / "data")
+            (lab.folder / name / "config.yaml").write_text(CONFIG)
+
+    def command(self, run, *settings) -> list:
+        disk = self.lab.disk
+        return [self.program, "train", disk / "config.yaml", f"data.path={disk}/data", f"run={disk}/{run}", *settings]
+
+    def train(self, run, *settings, workers=1) -> list:
+        """The journal; and what was printed, in self.output."""
+        done = self.lab.mpirun(self.command(run, *settings), workers=workers, env={"OMP_WAIT_POLICY": "passive"},
+                               timeout=300)
+        self.output = done.stdout
+        assert done.returncode == 0, done.stdout
+        return self.journal(run)
+
+    def journal(self, run, host="host-a") -> list:
+        path = self.lab.folder / host / run / "journal.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("}")]
+
+    def weights(self, run) -> bytes:
+        newest = max((self.lab.folder / "host-a" / run / "checkpoints").glob("step-*"))
+        return (newest / "model.safetensors").read_bytes() + (newest / "optimizer.safetensors").read_bytes()
+
+
+@pytest.fixture
+def hosts(lab, program, data):
+    if not shutil.which("mpirun"):
+        pytest.skip("needs mpirun")
+    return lambda **options: Hosts(lab(**options), program, data)
+
+
+def losses(records) -> list:
+    return [record["loss"] for record in records if record["type"] == "step"]
+
+
+def events(records) -> str:
+    return "\n".join(record["text"] for record in records if record["type"] == "event")
+
+
+def test_few_bytes_nearly_the_same_losses_and_exact_resume(hosts):
+    two = hosts()
+    exact = two.train("exact", "cluster.mode=exact", "stop.steps=18", workers=2)
+    whole = two.train("whole", *LOCAL, "cluster.local_rate=1", "stop.steps=18", workers=2)
+    parameters = next(record for record in whole if record["type"] == "run")["parameters"]
+    sent = [record["bytes_out"] for record in whole if record["type"] == "step"]
+    assert 0.98 < sum(sent[8:16]) / 2 / parameters / 1.04 < 1.04  # of two rounds; int8, as they are short
+    assert losses(whole) == pytest.approx(losses(exact), rel=0.15)
+    assert losses(whole)[-1] < 0.9 * losses(whole)[0]
+
+    two.train("parts", *LOCAL, "cluster.local_rate=1", "stop.steps=9", workers=2)
+    parts = two.train("parts", *LOCAL, "cluster.local_rate=1", "stop.steps=18", workers=2)
+    assert losses(parts) == losses(whole)
+    assert two.weights("parts") == two.weights("whole")
+    assert "not to the bit" not in events(parts)
+
+    # Without its part of the checkpoint a host starts from what all had in common, and so do all.
+    shutil.rmtree(two.lab.folder / "host-b/parts/hosts")
+    more = two.train("parts", *LOCAL, "cluster.local_rate=1", "stop.steps=20", workers=2)
+    assert "host-b" in events(more) and "not to the bit" in events(more)
+    assert len(losses(more)) == 20
+
+
+def test_a_cut_link_is_survived_and_told(hosts):
+    two = hosts()
+    command = two.command("run", *LOCAL, "cluster.timeout=2", "stop.hours=0.007")
+    process = two.lab.start_mpirun(command, workers=1, env={"OMP_WAIT_POLICY": "passive"})
+    deadline = time.monotonic() + 120
+    while len(losses(two.journal("run"))) < 10:
+        assert process.poll() is None, process.stdout.read()
+        assert time.monotonic() < deadline, "no tenth step within two minutes"
+        time.sleep(0.1)
+    two.lab.pull_cable("host-b")
+    time.sleep(5)
+    before = len(losses(two.journal("run")))
+    two.lab.plug_in("host-b")
+    output, _ = process.communicate(timeout=240)
+    assert process.returncode == 0, output
+    records = two.journal("run")
+    assert len(losses(records)) > before + 8
+    assert "was not heard of" in events(records) and "heard of again" in events(records)
+    assert two.journal("run", "host-b") == records
+
+
+def test_three_hosts(hosts):
+    three = hosts(hosts=3)
+    records = three.train("run", *LOCAL, "cluster.local_code=int4", "stop.steps=14")
+    assert losses(records)[-1] < losses(records)[0]
+    chosen = next(record for record in records if record["type"] == "run")["exchange"]
+    assert chosen == {"mode": "local", "format": "int4", "local_steps": 4, "local_delay": 2}
+
+
+def test_auto_says_what_it_chose_and_keeps_it(hosts):
+    slow = hosts(rate="5mbit")
+    records = slow.train("run", "batch.tokens=100", "stop.steps=6")
+    chosen = next(record for record in records if record["type"] == "run")["exchange"]
+    assert chosen["mode"] == "local" and chosen["local_steps"] >= 2
+    assert "chosen from the links" in slow.output and "lossy" in slow.output and "one host" in slow.output
+    slow.lab.full_speed()
+    again = [record for record in slow.train("run", "batch.tokens=100", "stop.steps=9") if record["type"] == "run"]
+    assert len(again) == 2 and again[1]["exchange"] == chosen
+
+    fast = slow.train("fast", "batch.tokens=4000", "stop.steps=3")
+    assert next(record for record in fast if record["type"] == "run")["exchange"]["mode"] == "exact"
