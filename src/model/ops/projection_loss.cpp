@@ -142,8 +142,20 @@ TokenLoss projection_loss_plain(const Tensor& hidden, const Tensor& weight, cons
 Tensor log_probabilities(const Tensor& hidden, const Tensor& weight,
                          const ProjectionSetting& setting) {
   const at::NoGradGuard inference;
-  const Tensor scores = linear(hidden, weight, {}, setting.compute);
-  return at::log_softmax(scores.narrow(1, 0, setting.vocabulary), 1);
+  Tensor scores = linear(hidden, weight, {}, setting.compute);
+  Tensor of_words = scores.narrow(1, 0, setting.vocabulary);
+  if (!scores.is_cpu()) return at::log_softmax(of_words, 1);
+  const std::int64_t stride = scores.size(1), words = setting.vocabulary;
+  float* data = scores.mutable_data_ptr<float>();
+  at::parallel_for(0, scores.size(0), cpu::rows_a_task(words), [&](std::int64_t begin, auto end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      float* row = data + i * stride;
+      const float most = rows::largest(row, words);
+      const double total = std::log(rows::sum_of_exp(row, most, words)) + static_cast<double>(most);
+      rows::scale_shift(row, 1.0f, static_cast<float>(-total), words);
+    }
+  });
+  return of_words;
 }
 
 }  // namespace tandem
