@@ -7,7 +7,6 @@
 #include "model/init.h"
 #include "model/layout.h"
 #include "model/ops/embedding.h"
-#include "model/ops/linear.h"
 
 namespace tandem {
 namespace {
@@ -85,10 +84,10 @@ struct Sublayers {
   const OpTable& ops;
 
   Tensor times(const LinearWeights& weights, const Tensor& x) const {
-    return linear(x, weights.weight, weights.bias, compute);
+    return ops.linear(x, weights.weight, weights.bias, compute);
   }
   Unbiased without_bias(const LinearWeights& weights, const Tensor& x) const {
-    return {linear(x, weights.weight, {}, compute), weights.bias};
+    return {ops.linear(x, weights.weight, {}, compute), weights.bias};
   }
   Unbiased feed_forward(const LayerWeights& layer, const Tensor& x, const Dropout& drop) const {
     const Unbiased inner = without_bias(layer.ffn_in, x);
@@ -196,8 +195,8 @@ Tensor Transformer::log_probabilities(const Batch& batch) const {
   };
   const PackedTokens source = pack(batch.src_ids, batch.src_offsets);
   const PackedTokens target = pack(batch.tgt_in, batch.tgt_offsets);
-  return tandem::log_probabilities(decoder(target, encoder(source), source), weights_.output,
-                                   {vocabulary_, 0, compute_});
+  return log_softmax_rows(
+      linear(decoder(target, encoder(source), source), weights_.output, {}, compute_), vocabulary_);
 }
 
 Encoded Transformer::encode(std::span<const std::int32_t> ids,
@@ -207,6 +206,21 @@ Encoded Transformer::encode(std::span<const std::int32_t> ids,
           {offsets.begin(), offsets.end()}};
 }
 
+StepMatrices Transformer::step_matrices() const {
+  const auto packed = [](const Tensor& weight) {
+    QuickMatrix matrix(weight);
+    matrix.pack_turned();
+    return matrix;
+  };
+  StepMatrices matrices{{}, packed(weights_.output)};
+  for (const LayerWeights& layer : weights_.decoder.layers) {
+    matrices.layers.push_back({packed(layer.qkv.weight), packed(layer.attention_out.weight),
+                               packed(layer.cross_q.weight), packed(layer.cross_out.weight),
+                               packed(layer.ffn_in.weight), packed(layer.ffn_out.weight)});
+  }
+  return matrices;
+}
+
 DecoderCache Transformer::begin(const Encoded& encoded) const {
   const at::NoGradGuard inference;
   std::vector<Tensor> cross_kv;
@@ -214,16 +228,18 @@ DecoderCache Transformer::begin(const Encoded& encoded) const {
     cross_kv.push_back(
         linear(encoded.states, layer.cross_kv.weight, layer.cross_kv.bias, compute_));
   }
-  return {std::move(cross_kv), encoded.offsets};
+  return {std::move(cross_kv), encoded.offsets, step_matrices()};
 }
 
 Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last) const {
   const at::NoGradGuard inference;
   check(last.size() == cache.rows(), "one word a row");
   const StackWeights& stack = weights_.decoder;
-  const Sublayers sub{config_, compute_, ops_};
   const std::int64_t width = config_.d_model;
   check(cache.length() < config_.max_positions, "a translation longer than model.max_positions");
+  const auto product = [&](QuickMatrix& matrix, const Tensor& weight, const Tensor& x) {
+    return compute_ == at::kFloat ? matrix.turned(x, {}) : linear(x, weight, {}, compute_);
+  };
 
   const Tensor ids = int_tensor(last).to(params_.device());
   Stream stream(
@@ -232,21 +248,30 @@ Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last
   cache.begin_step();
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerWeights& layer = stack.layers[i];
-    const Tensor qkv = sub.times(layer.qkv, stream.input());
+    StepMatrices::Layer& matrices = cache.matrices().layers[i];
+    const auto listed = [&](const Tensor& q, const DecoderCache::Listed& keys) {
+      return listed_attention(q, keys.kv, keys.places, keys.offsets, config_.heads);
+    };
+    const Tensor qkv =
+        product(matrices.qkv, layer.qkv.weight, stream.input()).add_(layer.qkv.bias);
     cache.add(i, qkv.narrow(1, width, 2 * width));
-    const auto written = cache.written(i);
-    stream.add(sub.without_bias(layer.attention_out,
-                         listed_attention(qkv.narrow(1, 0, width), written.kv, written.places,
-                                          written.offsets, config_.heads)),
+    const Tensor seen = listed(qkv.narrow(1, 0, width), cache.written(i));
+    stream.add({product(matrices.attention_out, layer.attention_out.weight, seen),
+                layer.attention_out.bias},
                {});
-    const auto source = cache.source(i);
-    stream.add(sub.without_bias(layer.cross_out,
-                         listed_attention(sub.times(layer.cross_q, stream.input()), source.kv,
-                                          source.places, source.offsets, config_.heads)),
+    const Tensor q =
+        product(matrices.cross_q, layer.cross_q.weight, stream.input()).add_(layer.cross_q.bias);
+    stream.add({product(matrices.cross_out, layer.cross_out.weight, listed(q, cache.source(i))),
+                layer.cross_out.bias},
                {});
-    stream.add(sub.feed_forward(layer, stream.input(), {}), {});
+    const Tensor inner =
+        bias_activation_dropout(product(matrices.ffn_in, layer.ffn_in.weight, stream.input()),
+                                layer.ffn_in.bias, config_.activation, {});
+    stream.add(
+        {product(matrices.ffn_out, layer.ffn_out.weight, inner), layer.ffn_out.bias}, {});
   }
-  return tandem::log_probabilities(stream.input(), weights_.output, {vocabulary_, 0, compute_});
+  return log_softmax_rows(product(cache.matrices().output, weights_.output, stream.input()),
+                          vocabulary_);
 }
 
 }  // namespace tandem

@@ -66,6 +66,7 @@ class Transformer {
   Tensor encoder(const PackedTokens& source) const;
   Tensor decoder(const PackedTokens& target, const Tensor& memory,
                  const PackedTokens& source) const;
+  StepMatrices step_matrices() const;
 
   ModelConfig config_;
   std::int64_t vocabulary_;

@@ -36,6 +36,17 @@ TANDEM_CLONES float largest(const float* x, std::int64_t n) {
   return most;
 }
 
+TANDEM_CLONES std::int64_t next_above(const float* x, float least, std::int64_t begin,
+                                      std::int64_t n) {
+  constexpr std::int64_t kWidth = 64;
+  for (; begin + kWidth <= n; begin += kWidth) {
+    int above = 0;
+    for (std::int64_t j = 0; j < kWidth; ++j) above |= static_cast<int>(x[begin + j] > least);
+    if (above != 0) break;
+  }
+  return begin;
+}
+
 // Long sums of term(j): by blocks in fp32, the blocks in fp64.
 template <class Term>
 TANDEM_INLINE double sum_in_blocks(std::int64_t n, const Term& term) {

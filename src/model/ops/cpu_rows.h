@@ -21,6 +21,9 @@ void relu_backward(float* out_grad, const float* grad, const float* out, float s
 
 float largest(const float* x, std::int64_t n);  // n > 0
 // Long sums: by blocks in fp32, the blocks in fp64.
+// Where the first block of 64 with an element above `least` begins, from `begin` on, a multiple of
+// 64; if there is none: where the whole blocks of the n elements end.
+std::int64_t next_above(const float* x, float least, std::int64_t begin, std::int64_t n);
 double sum(const float* x, std::int64_t n);
 double sum_of_exp(const float* x, float shift, std::int64_t n);  // of exp(x - shift)
 double exp_sum(float* x, float shift, std::int64_t n);  // x = exp(x - shift) in place, and its sum

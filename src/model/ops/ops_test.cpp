@@ -1,11 +1,13 @@
 // Every fast operation against its plain twin: values and gradients.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 
 #include "model/ops/activation.h"
 #include "model/ops/attention.h"
 #include "model/ops/dropout_hash.h"
+#include "model/ops/linear.h"
 #include "model/ops/projection_loss.h"
 #include "model/ops/residual_norm.h"
 
@@ -113,6 +115,20 @@ TEST(Ops, BiasActivationDropoutEqualsThePlainOne) {
           {x, bias}, [&] { return bias_activation_dropout(x * 1, bias, activation, drop); },
           [&] { return bias_activation_dropout_plain(x, bias, activation, drop); });
     }
+  }
+}
+
+TEST(Ops, LinearEqualsThePlainOne) {
+  // Sizes around whole blocks of rows, depth and columns.
+  for (const auto& [rows, depth, columns] :
+       {std::array{48, 16, 16}, {53, 40, 48}, {100, 272, 32}, {61, 512, 288}, {7, 32, 32}}) {
+    const Tensor x = leaf({rows, depth}), weight = leaf({columns, depth}), bias = leaf({columns});
+    expect_equal(
+        {x, weight, bias}, [&] { return linear(x, weight, bias, at::kFloat); },
+        [&] { return at::linear(x, weight, bias); });
+    expect_equal(
+        {x, weight}, [&] { return linear(x, weight, {}, at::kFloat); },
+        [&] { return at::linear(x, weight); });
   }
 }
 
