@@ -32,10 +32,10 @@ Tensor product(const Tensor& a, const cpu::Panels& panels, std::int64_t columns,
 
 struct QuickLinear : torch::autograd::Function<QuickLinear> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
-                        const Tensor& bias) {
+                        const std::optional<Tensor>& bias) {
     context->save_for_backward({x, weight});
-    context->saved_data["bias"] = bias.defined();
-    return QuickMatrix(weight).turned(x, bias);
+    context->saved_data["bias"] = bias.has_value();
+    return QuickMatrix(weight).turned(x, bias.value_or(Tensor()));
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
@@ -71,7 +71,7 @@ Tensor QuickMatrix::straight(const Tensor& a) {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, at::ScalarType compute) {
   if (compute == at::kFloat && is_quick(x, weight.size(0))) {
-    return QuickLinear::apply(x, weight, bias);
+    return QuickLinear::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
   }
   return linear_plain(x, weight, bias, compute);
 }
