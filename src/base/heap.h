@@ -1,5 +1,5 @@
-// heap: how the process keeps memory. A training step frees and takes the same hundreds of megabytes
-// again and again; given back to the system in between, each 4 KB of them costs a fault.
+// heap: how the process keeps memory. A training step frees and takes the same hundreds of
+// megabytes again and again; given back to the system in between, each 4 KB of them costs a fault.
 #pragma once
 
 namespace tandem {

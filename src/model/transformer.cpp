@@ -91,16 +91,16 @@ struct Sublayers {
   }
   Unbiased feed_forward(const LayerWeights& layer, const Tensor& x, const Dropout& drop) const {
     const Unbiased inner = without_bias(layer.ffn_in, x);
-    return without_bias(layer.ffn_out, ops.bias_activation_dropout(
-        inner.product, inner.bias, config.activation, drop));
+    return without_bias(layer.ffn_out, ops.bias_activation_dropout(inner.product, inner.bias,
+                                                                   config.activation, drop));
   }
   Unbiased self(const LayerWeights& layer, const Tensor& x, const PackedTokens& tokens, bool causal,
-              const Dropout& drop) const {
+                const Dropout& drop) const {
     const AttentionSpec spec{config.heads, causal, tokens.offsets, tokens.offsets, drop};
     return without_bias(layer.attention_out, ops.self_attention(times(layer.qkv, x), spec));
   }
   Unbiased cross(const LayerWeights& layer, const Tensor& x, const PackedTokens& target,
-               const Tensor& memory, const PackedTokens& source, const Dropout& drop) const {
+                 const Tensor& memory, const PackedTokens& source, const Dropout& drop) const {
     const AttentionSpec spec{config.heads, false, target.offsets, source.offsets, drop};
     const Tensor q = times(layer.cross_q, x), kv = times(layer.cross_kv, memory);
     return without_bias(layer.cross_out, ops.cross_attention(q, kv, spec));
@@ -184,7 +184,7 @@ LossTerms Transformer::loss(const Batch& batch, const LossSetting& setting) cons
   const Tensor hidden = decoder(target, encoder(source), source);
   const TokenLoss loss =
       ops_.projection_loss(hidden, weights_.output, int_tensor(batch.tgt_out).to(params_.device()),
-                      {vocabulary_, setting.label_smoothing, compute_});
+                           {vocabulary_, setting.label_smoothing, compute_});
   return {loss.sum, loss.nll, static_cast<std::int64_t>(batch.tgt_out.size())};
 }
 
@@ -252,8 +252,7 @@ Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last
     const auto listed = [&](const Tensor& q, const DecoderCache::Listed& keys) {
       return listed_attention(q, keys.kv, keys.places, keys.offsets, config_.heads);
     };
-    const Tensor qkv =
-        product(matrices.qkv, layer.qkv.weight, stream.input()).add_(layer.qkv.bias);
+    const Tensor qkv = product(matrices.qkv, layer.qkv.weight, stream.input()).add_(layer.qkv.bias);
     cache.add(i, qkv.narrow(1, width, 2 * width));
     const Tensor seen = listed(qkv.narrow(1, 0, width), cache.written(i));
     stream.add({product(matrices.attention_out, layer.attention_out.weight, seen),
@@ -267,8 +266,7 @@ Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last
     const Tensor inner =
         bias_activation_dropout(product(matrices.ffn_in, layer.ffn_in.weight, stream.input()),
                                 layer.ffn_in.bias, config_.activation, {});
-    stream.add(
-        {product(matrices.ffn_out, layer.ffn_out.weight, inner), layer.ffn_out.bias}, {});
+    stream.add({product(matrices.ffn_out, layer.ffn_out.weight, inner), layer.ffn_out.bias}, {});
   }
   return log_softmax_rows(product(cache.matrices().output, weights_.output, stream.input()),
                           vocabulary_);

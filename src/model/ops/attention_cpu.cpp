@@ -92,11 +92,10 @@ void attention_backward(const AttentionShape& shape, const QueryKeyValue<const f
       const Unit unit(shape, index);
       const std::int64_t q_at = unit.q_begin * in.q_stride + unit.column;
       const std::int64_t kv_at = unit.k_begin * in.kv_stride + unit.column;
-      const UnitInputs inputs{
-          {in.q + q_at, in.q_stride},
-          {in.k + kv_at, in.kv_stride},
-          {in.v + kv_at, in.kv_stride},
-          {out_gradient + unit.q_begin * out_stride + unit.column, out_stride}};
+      const UnitInputs inputs{{in.q + q_at, in.q_stride},
+                              {in.k + kv_at, in.kv_stride},
+                              {in.v + kv_at, in.kv_stride},
+                              {out_gradient + unit.q_begin * out_stride + unit.column, out_stride}};
       const UnitGradients gradients{{gradient.q + q_at, in.q_stride},
                                     {gradient.k + kv_at, in.kv_stride},
                                     {gradient.v + kv_at, in.kv_stride}};

@@ -50,16 +50,16 @@ TANDEM_INLINE void product(std::int64_t n, std::int64_t depth, std::int64_t colu
     const float* from = b.at + column;
     float* to = c.at + column;
     for (; i + 6 <= n; i += 6) {
-      product_block<6>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride,
-                       to + i * c.stride, c.stride);
+      product_block<6>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride, to + i * c.stride,
+                       c.stride);
     }
     for (; i + 2 <= n; i += 2) {
-      product_block<2>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride,
-                       to + i * c.stride, c.stride);
+      product_block<2>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride, to + i * c.stride,
+                       c.stride);
     }
     if (i < n) {
-      product_block<1>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride,
-                       to + i * c.stride, c.stride);
+      product_block<1>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride, to + i * c.stride,
+                       c.stride);
     }
   }
   for (; column < columns; ++column) {  // heads of unusual width

@@ -16,7 +16,8 @@ TANDEM_INLINE float factor(Mask mask, std::int64_t channel) {
                                                                                        : 0.0f;
 }
 
-// exp for x <= 0 and a little above, relative error below 2e-7; far below zero it gives nearly zero.
+// exp for x <= 0 and a little above, relative error below 2e-7; far below zero it gives nearly
+// zero.
 TANDEM_INLINE float fast_exp(float x) {
   x = std::max(x, -87.0f);
   const float rounded = x * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: to the nearest integer

@@ -8,8 +8,8 @@ namespace tandem::cpu {
 namespace {
 
 constexpr std::int64_t kPanel = 16;
-constexpr std::int64_t kDepthABlock = 256;   // a panel's part of 16 KB: half the first cache
-constexpr std::int64_t kPanelsABlock = 16;   // 256 KB: half the second
+constexpr std::int64_t kDepthABlock = 256;  // a panel's part of 16 KB: half the first cache
+constexpr std::int64_t kPanelsABlock = 16;  // 256 KB: half the second
 constexpr std::int64_t kNarrow = 256;
 
 struct Block {

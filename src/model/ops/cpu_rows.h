@@ -13,8 +13,8 @@ struct Mask {
   float scale = 1;
 };
 
-void masked(float* out, const float* x, Mask mask, std::int64_t n);  // out = mask * x
-void bias_relu_masked(float* x, const float* bias, Mask mask, std::int64_t n);           // in place
+void masked(float* out, const float* x, Mask mask, std::int64_t n);             // out = mask * x
+void bias_relu_masked(float* x, const float* bias, Mask mask, std::int64_t n);  // in place
 // grad where out (of bias_relu_masked) is positive, times scale; else 0
 void relu_backward(float* out_grad, const float* grad, const float* out, float scale,
                    std::int64_t n);

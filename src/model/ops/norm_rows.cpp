@@ -65,9 +65,8 @@ TANDEM_CLONES Moments add_norm(float* __restrict__ y, const float* __restrict__ 
   }
   const float part = 1.0f / static_cast<float>(n);
   const float mean = part * sum_over(n, [=](std::int64_t c) { return y[c]; });
-  const float variance = part * sum_over(n, [=](std::int64_t c) {
-                           return (y[c] - mean) * (y[c] - mean);
-                         });
+  const float variance =
+      part * sum_over(n, [=](std::int64_t c) { return (y[c] - mean) * (y[c] - mean); });
   const float inverse = 1.0f / std::sqrt(variance + kEpsilon);
   for (std::int64_t c = 0; c < n; ++c) normed[c] = (y[c] - mean) * inverse * weight[c] + shift[c];
   return {mean, inverse};

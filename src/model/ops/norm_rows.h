@@ -22,7 +22,7 @@ struct NormSums {
 // Writes the gradients of x and, with dropout, of y; without it they are the same and y_gradient is
 // not touched.
 void add_norm_backward(const float* sum, Moments moments, const float* normed_gradient,
-                       const float* sum_gradient, Mask mask, const float* weight,
-                       float* x_gradient, float* y_gradient, NormSums sums, std::int64_t n);
+                       const float* sum_gradient, Mask mask, const float* weight, float* x_gradient,
+                       float* y_gradient, NormSums sums, std::int64_t n);
 
 }  // namespace tandem::rows

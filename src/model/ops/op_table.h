@@ -22,10 +22,11 @@ struct OpTable {
 
 inline OpTable op_table(Ops ops) {
   if (ops == Ops::plain) {
-    return {linear_plain, self_attention_plain, cross_attention_plain, residual_norm_plain,
-            bias_activation_dropout_plain, projection_loss_plain};
+    return {linear_plain,        self_attention_plain,          cross_attention_plain,
+            residual_norm_plain, bias_activation_dropout_plain, projection_loss_plain};
   }
-  return {linear, self_attention, cross_attention, residual_norm, bias_activation_dropout, projection_loss};
+  return {linear,        self_attention,          cross_attention,
+          residual_norm, bias_activation_dropout, projection_loss};
 }
 
 }  // namespace tandem

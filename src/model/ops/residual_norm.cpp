@@ -95,8 +95,8 @@ ResidualNorm residual_norm_plain(const Tensor& x, const Tensor& y, const Tensor&
 ResidualNorm residual_norm(const Tensor& x, const Tensor& y, const Tensor& bias,
                            const Dropout& drop, const NormWeights& norm) {
   if (!x.is_cpu()) return residual_norm_plain(x, y, bias, drop, norm);
-  const auto both = FusedResidualNorm::apply(x.contiguous(), y.contiguous(), bias, norm.weight,
-                                             norm.bias, drop);
+  const auto both =
+      FusedResidualNorm::apply(x.contiguous(), y.contiguous(), bias, norm.weight, norm.bias, drop);
   return {both[0], both[1]};
 }
 
