@@ -1,8 +1,10 @@
-"""Training beside a plain PyTorch loop around nn.Transformer: tokens a second, and validation loss at equal tokens.
+"""Training beside a plain PyTorch loop around nn.Transformer and Hugging Face's MarianMT: tokens a second, peak memory, share of
+the machine's matrix-product rate measured in the same run, and validation loss at equal tokens.
 
-Tiny model (4+4 layers, d 128, ffn 256, 4 heads), 4,096 target tokens a step, dropout and label smoothing on, one thread
-unless told otherwise. Text: Multi30k when --text names a folder with train.en.gz ..., else the built-in corpus.
-Usage: scripts/bench train [--json] [--repeats 3] [--speed-steps 12] [--learn-steps 300] [--threads 1] [--text DIR]
+--model tiny: 4+4 layers, d 128, ffn 256, 4 heads; base: 6+6, d 512, ffn 2048, 8 heads. 4,096 target tokens a step, dropout and
+label smoothing on, one thread unless told otherwise. Text: Multi30k when --text names a folder with train.en.gz ..., else the
+built-in corpus. Arithmetic of a step: 6 x weights that a token is multiplied by x tokens, the output layer included.
+Usage: scripts/bench train [--json] [--model tiny] [--repeats 3] [--speed-steps 12] [--learn-steps 300] [--threads 1] [--text DIR]
 """
 
 import argparse
@@ -16,7 +18,8 @@ import tempfile
 
 import peers
 
-PEER = peers.ROOT / "bench/peer/torch_transformer.py"
+PEERS = {"torch": "torch_transformer.py", "marian-hf": "hf_marian.py"}
+MODELS = {"tiny": {"d_model": 128, "heads": 4, "layers": 4, "ffn": 256}, "base": {"d_model": 512, "heads": 8, "layers": 6, "ffn": 2048}}
 WARM_STEPS = 2  # not timed
 
 
@@ -46,16 +49,28 @@ def make_data(folder: pathlib.Path, text):
 
 
 def settings(options, steps, validate):
-    return {"d_model": 128, "heads": 4, "layers": 4, "ffn": 256, "dropout": 0.1, "tokens": 4096, "max_length": 128, "lr": 0.003,
+    return {**MODELS[options.model], "dropout": 0.1, "tokens": 4096, "max_length": 128, "lr": 0.003,
             "warmup": 100, "beta2": 0.98, "threads": options.threads, "steps": steps, "seed": 1, "warm_steps": WARM_STEPS,
             "validate": validate}
 
 
-def run_torch(folder, s):
+def run_peer(name, folder, s):
     path = folder / "settings.json"
     path.write_text(json.dumps(s))
-    done = peers.run([sys.executable, str(PEER), str(folder), str(path)])
+    done = peers.run([sys.executable, str(peers.ROOT / "bench/peer" / PEERS[name]), str(folder), str(path)])
     return {**json.loads(done["output"]), "peak_mb": done["peak_mb"]}
+
+
+def matrix_rate(threads):
+    """Floating-point operations a second."""
+    return 1e9 * float(peers.run([sys.executable, str(peers.ROOT / "bench/peer/matrix_rate.py"), str(threads)])["output"])
+
+
+def flops(s, words, src_tokens, tgt_tokens):
+    width, inner = s["d_model"] ** 2, s["d_model"] * s["ffn"]
+    source = s["layers"] * (4 * width + 2 * inner + 2 * width)  # the encoder, and keys and values for the decoder
+    target = s["layers"] * (4 * width + 2 * width + 2 * inner) + words * s["d_model"]
+    return 6 * (source * src_tokens + target * tgt_tokens)
 
 
 def run_tandem(folder, s, name):
@@ -64,7 +79,7 @@ def run_tandem(folder, s, name):
     config.write_text(f"""
 threads: {s["threads"]}
 seed: {s["seed"]}
-model: {{preset: tiny, d_model: {s["d_model"]}, heads: {s["heads"]}, ffn: {s["ffn"]}, encoder_layers: {s["layers"]},
+model: {{d_model: {s["d_model"]}, heads: {s["heads"]}, ffn: {s["ffn"]}, encoder_layers: {s["layers"]},
         decoder_layers: {s["layers"]}, norm: pre, dropout: {s["dropout"]}}}
 data: {{max_length: {s["max_length"]}}}
 batch: {{tokens: {s["tokens"]}}}
@@ -77,7 +92,10 @@ stop: {{steps: {s["steps"]}}}
     lines = [json.loads(line) for line in open(run / "journal.jsonl")]
     steps = [line for line in lines if line["type"] == "step"]
     timed = steps[WARM_STEPS:]
-    result = {"tokens_per_s": sum(l["tokens"] for l in timed) / sum(l["seconds"]["total"] for l in timed),
+    seconds = sum(l["seconds"]["total"] for l in timed)
+    words = (len((folder / "data/vocab.vocab").read_text().splitlines()) + 7) // 8 * 8
+    result = {"tokens_per_s": sum(l["tokens"] for l in timed) / seconds,
+              "flops_per_s": flops(s, words, sum(l["src_tokens"] for l in timed), sum(l["tokens"] for l in timed)) / seconds,
               "tokens": sum(l["tokens"] for l in steps), "peak_mb": done["peak_mb"]}
     if s["validate"]:
         result["val_loss"] = [line for line in lines if line["type"] == "eval"][-1]["val_loss"]
@@ -87,6 +105,7 @@ stop: {{steps: {s["steps"]}}}
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--model", choices=MODELS, default="tiny")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--speed-steps", type=int, default=12)
     parser.add_argument("--learn-steps", type=int, default=300, help="0: speed alone")
@@ -98,31 +117,37 @@ def main():
         folder = pathlib.Path(name)
         make_data(folder, options.text)
         quick = settings(options, options.speed_steps, False)
-        runs = {"torch": [], "tandem": []}
-        for i in range(options.repeats):  # alternately, so that a busy machine disturbs both
-            runs["torch"].append(run_torch(folder, quick))
+        runs = {**{name: [] for name in PEERS}, "tandem": []}
+        rates = []
+        for i in range(options.repeats):  # alternately, so that a busy machine disturbs all
+            for name in PEERS:
+                runs[name].append(run_peer(name, folder, quick))
+            rates.append(matrix_rate(options.threads))
             runs["tandem"].append(run_tandem(folder, quick, f"speed{i}"))
-        result = {"bench": "train", "threads": options.threads}
+        result = {"bench": "train", "model": options.model, "threads": options.threads, "matrix_flops_per_s": statistics.median(rates)}
         for program, several in runs.items():
             speeds = [one["tokens_per_s"] for one in several]
             result[program] = {"tokens_per_s": statistics.median(speeds), "least": min(speeds), "most": max(speeds),
                                "peak_mb": max(one["peak_mb"] for one in several)}
-        result["speed_ratio"] = result["tandem"]["tokens_per_s"] / result["torch"]["tokens_per_s"]
+        result["fastest_peer"] = max(PEERS, key=lambda name: result[name]["tokens_per_s"])
+        result["speed_ratio"] = result["tandem"]["tokens_per_s"] / result[result["fastest_peer"]]["tokens_per_s"]
+        result["matrix_share"] = statistics.median(one["flops_per_s"] / rate for one, rate in zip(runs["tandem"], rates))
         if options.learn_steps > 0:
             long = settings(options, options.learn_steps, True)
-            for program, learned in (("torch", run_torch(folder, long)), ("tandem", run_tandem(folder, long, "learn"))):
+            for program, learned in (("torch", run_peer("torch", folder, long)), ("tandem", run_tandem(folder, long, "learn"))):
                 result[program].update(val_loss=learned["val_loss"], tokens=learned["tokens"])
             result["val_loss_ratio"] = result["tandem"]["val_loss"] / result["torch"]["val_loss"]
 
     if options.json:
         print(json.dumps(result))
         return
-    for program in ("torch", "tandem"):
+    for program in (*PEERS, "tandem"):
         r = result[program]
-        print(f"{program:8} {r['tokens_per_s']:8.0f} target tokens/s ({r['least']:.0f} to {r['most']:.0f}), peak {r['peak_mb']:.0f} MB"
+        print(f"{program:9} {r['tokens_per_s']:8.0f} target tokens/s ({r['least']:.0f} to {r['most']:.0f}), peak {r['peak_mb']:.0f} MB"
               + (f", validation loss {r['val_loss']:.4f} after {r['tokens']} tokens" if "val_loss" in r else ""))
-    print(f"tandem / torch: speed {result['speed_ratio']:.2f}x" +
-          (f", validation loss {result['val_loss_ratio']:.4f}x" if "val_loss_ratio" in result else ""))
+    print(f"tandem / {result['fastest_peer']}: speed {result['speed_ratio']:.2f}x; share of the matrix-product rate "
+          f"({result['matrix_flops_per_s'] / 1e9:.0f} GFLOP/s) {result['matrix_share']:.2f}" +
+          (f"; tandem / torch: validation loss {result['val_loss_ratio']:.4f}x" if "val_loss_ratio" in result else ""))
 
 
 main()

@@ -2,8 +2,8 @@
 // second, by preset and threads, with dropout and label smoothing.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
-#include <malloc.h>
 
+#include "base/heap.h"
 #include "model/sample_batch.h"
 #include "model/transformer.h"
 
@@ -41,10 +41,7 @@ BENCHMARK(train_step)
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Memory of freed tensors stays with the process: giving it back costs a page fault for every
-  // 4 KB of the next ones.
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  tandem::keep_freed_memory();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }

@@ -92,14 +92,14 @@ def validation_loss(model, pairs):
     return total / count
 
 
-def main():
+def main(make_model=Model):
     folder, s = pathlib.Path(sys.argv[1]), json.loads(pathlib.Path(sys.argv[2]).read_text())
     torch.set_num_threads(s["threads"])
     torch.manual_seed(s["seed"])
     rng = random.Random(s["seed"])
     vocab = sentencepiece.SentencePieceProcessor(model_file=str(folder / "data/vocab.model"))
     train, valid = (read(folder, part, vocab, s["max_length"]) for part in ("train", "valid"))
-    model = Model((vocab.get_piece_size() + 7) // 8 * 8, s)
+    model = make_model((vocab.get_piece_size() + 7) // 8 * 8, s)
     adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, s["beta2"]), eps=1e-9)
     step, seen, timed, seconds = 0, 0, 0, 0.0
     while step < s["steps"]:
@@ -129,4 +129,5 @@ def main():
     print(json.dumps(result))
 
 
-main()
+if __name__ == "__main__":
+    main()

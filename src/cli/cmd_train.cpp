@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/format.h"
+#include "base/heap.h"
 #include "base/signals.h"
 #include "cli/run_evaluation.h"
 #include "cli/run_exchange.h"
@@ -228,6 +229,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   if (comm.first()) lock.emplace(run);
   const ResumePoint point = files.resume_point(options.resume);
 
+  keep_freed_memory();
   const std::int64_t threads = threads_of(config, team);
   at::set_num_threads(static_cast<int>(threads));
   const at::Device device = device_of(config.device, team.world().self().local_rank);

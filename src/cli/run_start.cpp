@@ -58,7 +58,9 @@ bool may_differ(const std::string& key) {
 
 Learner::Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device)
     : model(config.model, vocabulary, device, compute_type(config.precision)),
-      adam(model.params(), config.optim) {}
+      adam(model.params(), config.optim) {
+  model.set_ops(config.ops);
+}
 
 std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t vocabulary,
                                       at::Device device) {

@@ -36,6 +36,12 @@ constexpr std::array<std::string_view, 2> names_of(Positions) {
   return {"sinusoidal", "learned"};
 }
 
+// How the model is computed on the CPU: the same function by fast operations or by obvious ones.
+enum class Ops { fused, plain };
+constexpr std::array<std::string_view, 2> names_of(Ops) {
+  return {"fused", "plain"};
+}
+
 // The defaults are those of the preset base; a test holds them together.
 struct ModelConfig {
   Preset preset = Preset::base;

@@ -38,6 +38,7 @@ struct RunConfig {
   std::int64_t seed = 1;
   DeviceChoice device = DeviceChoice::automatic;
   Precision precision = Precision::fp32;
+  Ops ops = Ops::fused;
   std::optional<std::int64_t> threads;
   DataConfig data;
   ModelConfig model;
@@ -57,6 +58,8 @@ void describe(Visitor&& option, RunConfig& c) {
   option("seed", c.seed, at_least(0), "", "decides the order of the pairs, dropout and the start");
   option("device", c.device, "where to compute; auto: a CUDA device for each worker, else the CPU");
   option("precision", c.precision, "number format of forward and backward; weights stay fp32");
+  option("ops", c.ops,
+         "fused: fast operations of its own on the CPU; plain: LibTorch's, to compare");
   option("threads", c.threads, between(1, 4096), "threads",
          "CPU threads of a worker; null: the host's cores shared among its workers");
   option.section("data", c.data);

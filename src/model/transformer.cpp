@@ -6,12 +6,7 @@
 #include "base/format.h"
 #include "model/init.h"
 #include "model/layout.h"
-#include "model/ops/activation.h"
-#include "model/ops/attention.h"
 #include "model/ops/embedding.h"
-#include "model/ops/linear.h"
-#include "model/ops/projection_loss.h"
-#include "model/ops/residual_norm.h"
 
 namespace tandem {
 namespace {
@@ -53,23 +48,30 @@ struct Noise {
   }
 };
 
+// What a sublayer gives: a product whose bias is still to be added.
+struct Unbiased {
+  Tensor product, bias;
+};
+
 // The residual stream of a stack. Both orders of norm are one loop: a sublayer reads input();
 // add() takes its output.
 class Stream {
  public:
-  Stream(const Tensor& x, const StackWeights& stack, NormPlace place)
-      : norms_(stack.norms), pre_(place == NormPlace::pre), residual_(x), input_(x) {
+  Stream(const Tensor& x, const StackWeights& stack, NormPlace place, const OpTable& ops)
+      : norms_(stack.norms), ops_(ops), pre_(place == NormPlace::pre), residual_(x), input_(x) {
     if (pre_) input_ = layer_norm(x, norms_[next_++]);
   }
   const Tensor& input() const { return input_; }
-  void add(const Tensor& output, const Dropout& drop) {
-    const ResidualNorm result = residual_norm(residual_, output, drop, norms_[next_++]);
+  void add(const Unbiased& output, const Dropout& drop) {
+    const ResidualNorm result =
+        ops_.residual_norm(residual_, output.product, output.bias, drop, norms_[next_++]);
     residual_ = pre_ ? result.sum : result.normed;
     input_ = result.normed;
   }
 
  private:
   const std::vector<NormWeights>& norms_;
+  const OpTable& ops_;
   std::size_t next_ = 0;
   bool pre_;
   Tensor residual_, input_;
@@ -79,25 +81,29 @@ class Stream {
 struct Sublayers {
   const ModelConfig& config;
   at::ScalarType compute;
+  const OpTable& ops;
 
   Tensor times(const LinearWeights& weights, const Tensor& x) const {
-    return linear(x, weights.weight, weights.bias, compute);
+    return ops.linear(x, weights.weight, weights.bias, compute);
   }
-  Tensor feed_forward(const LayerWeights& layer, const Tensor& x, const Dropout& drop) const {
-    const Tensor inner = linear(x, layer.ffn_in.weight, {}, compute);
-    return times(layer.ffn_out,
-                 bias_activation_dropout(inner, layer.ffn_in.bias, config.activation, drop));
+  Unbiased without_bias(const LinearWeights& weights, const Tensor& x) const {
+    return {ops.linear(x, weights.weight, {}, compute), weights.bias};
   }
-  Tensor self(const LayerWeights& layer, const Tensor& x, const PackedTokens& tokens, bool causal,
-              const Dropout& drop) const {
+  Unbiased feed_forward(const LayerWeights& layer, const Tensor& x, const Dropout& drop) const {
+    const Unbiased inner = without_bias(layer.ffn_in, x);
+    return without_bias(layer.ffn_out, ops.bias_activation_dropout(inner.product, inner.bias,
+                                                                   config.activation, drop));
+  }
+  Unbiased self(const LayerWeights& layer, const Tensor& x, const PackedTokens& tokens, bool causal,
+                const Dropout& drop) const {
     const AttentionSpec spec{config.heads, causal, tokens.offsets, tokens.offsets, drop};
-    return times(layer.attention_out, self_attention(times(layer.qkv, x), spec));
+    return without_bias(layer.attention_out, ops.self_attention(times(layer.qkv, x), spec));
   }
-  Tensor cross(const LayerWeights& layer, const Tensor& x, const PackedTokens& target,
-               const Tensor& memory, const PackedTokens& source, const Dropout& drop) const {
+  Unbiased cross(const LayerWeights& layer, const Tensor& x, const PackedTokens& target,
+                 const Tensor& memory, const PackedTokens& source, const Dropout& drop) const {
     const AttentionSpec spec{config.heads, false, target.offsets, source.offsets, drop};
     const Tensor q = times(layer.cross_q, x), kv = times(layer.cross_kv, memory);
-    return times(layer.cross_out, cross_attention(q, kv, spec));
+    return without_bias(layer.cross_out, ops.cross_attention(q, kv, spec));
   }
 };
 
@@ -129,10 +135,10 @@ void Transformer::initialize(std::uint64_t seed) {
 Tensor Transformer::encoder(const PackedTokens& source) const {
   const StackWeights& stack = weights_.encoder;
   const Noise noise{config_, 0, source.keys};
-  const Sublayers sub{config_, compute_};
+  const Sublayers sub{config_, compute_, ops_};
   Stream stream(embed(stack.embedding, stack.positions, source.ids, source.positions,
                       noise.at(0, Place::embedding, config_.embedding_dropout)),
-                stack, config_.norm);
+                stack, config_.norm, ops_);
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerWeights& layer = stack.layers[i];
     stream.add(sub.self(layer, stream.input(), source, false,
@@ -149,10 +155,10 @@ Tensor Transformer::decoder(const PackedTokens& target, const Tensor& memory,
                             const PackedTokens& source) const {
   const StackWeights& stack = weights_.decoder;
   const Noise noise{config_, kDecoder, target.keys};
-  const Sublayers sub{config_, compute_};
+  const Sublayers sub{config_, compute_, ops_};
   Stream stream(embed(stack.embedding, stack.positions, target.ids, target.positions,
                       noise.at(0, Place::embedding, config_.embedding_dropout)),
-                stack, config_.norm);
+                stack, config_.norm, ops_);
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerWeights& layer = stack.layers[i];
     stream.add(sub.self(layer, stream.input(), target, true,
@@ -177,8 +183,8 @@ LossTerms Transformer::loss(const Batch& batch, const LossSetting& setting) cons
   const PackedTokens target = pack(batch.tgt_in, batch.tgt_offsets);
   const Tensor hidden = decoder(target, encoder(source), source);
   const TokenLoss loss =
-      projection_loss(hidden, weights_.output, int_tensor(batch.tgt_out).to(params_.device()),
-                      {vocabulary_, setting.label_smoothing, compute_});
+      ops_.projection_loss(hidden, weights_.output, int_tensor(batch.tgt_out).to(params_.device()),
+                           {vocabulary_, setting.label_smoothing, compute_});
   return {loss.sum, loss.nll, static_cast<std::int64_t>(batch.tgt_out.size())};
 }
 
@@ -189,8 +195,8 @@ Tensor Transformer::log_probabilities(const Batch& batch) const {
   };
   const PackedTokens source = pack(batch.src_ids, batch.src_offsets);
   const PackedTokens target = pack(batch.tgt_in, batch.tgt_offsets);
-  return tandem::log_probabilities(decoder(target, encoder(source), source), weights_.output,
-                                   {vocabulary_, 0, compute_});
+  return log_softmax_rows(
+      linear(decoder(target, encoder(source), source), weights_.output, {}, compute_), vocabulary_);
 }
 
 Encoded Transformer::encode(std::span<const std::int32_t> ids,
@@ -200,6 +206,21 @@ Encoded Transformer::encode(std::span<const std::int32_t> ids,
           {offsets.begin(), offsets.end()}};
 }
 
+StepMatrices Transformer::step_matrices() const {
+  const auto packed = [](const Tensor& weight) {
+    QuickMatrix matrix(weight);
+    matrix.pack_turned();
+    return matrix;
+  };
+  StepMatrices matrices{{}, packed(weights_.output)};
+  for (const LayerWeights& layer : weights_.decoder.layers) {
+    matrices.layers.push_back({packed(layer.qkv.weight), packed(layer.attention_out.weight),
+                               packed(layer.cross_q.weight), packed(layer.cross_out.weight),
+                               packed(layer.ffn_in.weight), packed(layer.ffn_out.weight)});
+  }
+  return matrices;
+}
+
 DecoderCache Transformer::begin(const Encoded& encoded) const {
   const at::NoGradGuard inference;
   std::vector<Tensor> cross_kv;
@@ -207,39 +228,48 @@ DecoderCache Transformer::begin(const Encoded& encoded) const {
     cross_kv.push_back(
         linear(encoded.states, layer.cross_kv.weight, layer.cross_kv.bias, compute_));
   }
-  return {std::move(cross_kv), encoded.offsets};
+  return {std::move(cross_kv), encoded.offsets, step_matrices()};
 }
 
 Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last) const {
   const at::NoGradGuard inference;
   check(last.size() == cache.rows(), "one word a row");
   const StackWeights& stack = weights_.decoder;
-  const Sublayers sub{config_, compute_};
   const std::int64_t width = config_.d_model;
   check(cache.length() < config_.max_positions, "a translation longer than model.max_positions");
+  const auto product = [&](QuickMatrix& matrix, const Tensor& weight, const Tensor& x) {
+    return compute_ == at::kFloat ? matrix.turned(x, {}) : linear(x, weight, {}, compute_);
+  };
 
   const Tensor ids = int_tensor(last).to(params_.device());
   Stream stream(
       embed(stack.embedding, stack.positions, ids, at::full_like(ids, cache.length()), {}), stack,
-      config_.norm);
+      config_.norm, ops_);
   cache.begin_step();
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerWeights& layer = stack.layers[i];
-    const Tensor qkv = sub.times(layer.qkv, stream.input());
+    StepMatrices::Layer& matrices = cache.matrices().layers[i];
+    const auto listed = [&](const Tensor& q, const DecoderCache::Listed& keys) {
+      return listed_attention(q, keys.kv, keys.places, keys.offsets, config_.heads);
+    };
+    const Tensor qkv = product(matrices.qkv, layer.qkv.weight, stream.input()).add_(layer.qkv.bias);
     cache.add(i, qkv.narrow(1, width, 2 * width));
-    const auto written = cache.written(i);
-    stream.add(sub.times(layer.attention_out,
-                         listed_attention(qkv.narrow(1, 0, width), written.kv, written.places,
-                                          written.offsets, config_.heads)),
+    const Tensor seen = listed(qkv.narrow(1, 0, width), cache.written(i));
+    stream.add({product(matrices.attention_out, layer.attention_out.weight, seen),
+                layer.attention_out.bias},
                {});
-    const auto source = cache.source(i);
-    stream.add(sub.times(layer.cross_out,
-                         listed_attention(sub.times(layer.cross_q, stream.input()), source.kv,
-                                          source.places, source.offsets, config_.heads)),
+    const Tensor q =
+        product(matrices.cross_q, layer.cross_q.weight, stream.input()).add_(layer.cross_q.bias);
+    stream.add({product(matrices.cross_out, layer.cross_out.weight, listed(q, cache.source(i))),
+                layer.cross_out.bias},
                {});
-    stream.add(sub.feed_forward(layer, stream.input(), {}), {});
+    const Tensor inner =
+        bias_activation_dropout(product(matrices.ffn_in, layer.ffn_in.weight, stream.input()),
+                                layer.ffn_in.bias, config_.activation, {});
+    stream.add({product(matrices.ffn_out, layer.ffn_out.weight, inner), layer.ffn_out.bias}, {});
   }
-  return tandem::log_probabilities(stream.input(), weights_.output, {vocabulary_, 0, compute_});
+  return log_softmax_rows(product(cache.matrices().output, weights_.output, stream.input()),
+                          vocabulary_);
 }
 
 }  // namespace tandem

@@ -12,6 +12,7 @@
 #include "data/batch.h"
 #include "model/decoder_cache.h"
 #include "model/flat_params.h"
+#include "model/ops/op_table.h"
 #include "model/packed_tokens.h"
 #include "model/weights.h"
 
@@ -41,6 +42,7 @@ class Transformer {
   Transformer(const ModelConfig& config, std::int64_t vocabulary, at::Device device,
               at::ScalarType compute = at::kFloat);
   void initialize(std::uint64_t seed);
+  void set_ops(Ops ops) { ops_ = op_table(ops); }  // of training; fused when none are set
 
   const ModelConfig& config() const { return config_; }
   std::int64_t vocabulary() const { return vocabulary_; }
@@ -64,12 +66,14 @@ class Transformer {
   Tensor encoder(const PackedTokens& source) const;
   Tensor decoder(const PackedTokens& target, const Tensor& memory,
                  const PackedTokens& source) const;
+  StepMatrices step_matrices() const;
 
   ModelConfig config_;
   std::int64_t vocabulary_;
   at::ScalarType compute_;
   FlatParams params_;
   ModelWeights weights_;
+  OpTable ops_ = op_table(Ops::fused);
 };
 
 }  // namespace tandem

@@ -2,12 +2,7 @@
 
 #include <cmath>
 
-// The baseline of the build is plain x86-64: machines with and without AVX-512 both occur.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define TANDEM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define TANDEM_CLONES
-#endif
+#include "base/cpu_clones.h"
 
 namespace tandem {
 namespace {

@@ -5,20 +5,14 @@
 #include <limits>
 #include <span>
 
+#include "model/ops/cpu_rows.h"
+
 namespace tandem {
 namespace {
 
 constexpr float kImpossible = -std::numeric_limits<float>::infinity();
 
-// Values of one block are compared with the worst of the best in one go: nearly all blocks of a
-// large vocabulary have nothing to add, and the compiler makes vector code of that question.
-constexpr std::size_t kBlock = 64;
-
-bool any_above(const float* values, float least) {
-  int above = 0;
-  for (std::size_t i = 0; i < kBlock; ++i) above |= static_cast<int>(values[i] > least);
-  return above != 0;
-}
+constexpr std::int64_t kBlock = 64;  // of rows::next_above: nearly all have nothing to add
 
 std::vector<Word> top_of_row(std::span<const float> row, std::size_t k) {
   std::vector<Word> best;
@@ -32,12 +26,13 @@ std::vector<Word> top_of_row(std::span<const float> row, std::size_t k) {
     if (best.size() > k) best.pop_back();
     if (best.size() == k) least = best.back().log_probability;
   };
-  std::size_t id = 0;
-  for (; id + kBlock <= row.size(); id += kBlock) {
-    if (!any_above(row.data() + id, least)) continue;
-    for (std::size_t i = 0; i < kBlock; ++i) take(id + i);
+  const auto size = static_cast<std::int64_t>(row.size());
+  std::int64_t id = rows::next_above(row.data(), least, 0, size);
+  while (id + kBlock <= size) {
+    for (std::int64_t i = id; i < id + kBlock; ++i) take(static_cast<std::size_t>(i));
+    id = rows::next_above(row.data(), least, id + kBlock, size);
   }
-  for (; id < row.size(); ++id) take(id);
+  for (; id < size; ++id) take(static_cast<std::size_t>(id));
   return best;
 }
 
@@ -67,11 +62,11 @@ std::vector<std::vector<Word>> top_on_device(const Tensor& logs, std::int64_t k)
 
 std::vector<std::vector<Word>> top_words(const Tensor& logs, std::size_t k) {
   if (!logs.is_cpu()) return top_on_device(logs, static_cast<std::int64_t>(k));
-  const Tensor table = logs.contiguous();
+  const Tensor table = logs.stride(1) == 1 ? logs : logs.contiguous();
   const auto width = static_cast<std::size_t>(table.size(1));
   const float* values = table.const_data_ptr<float>();
   std::vector<std::vector<Word>> best;
-  for (std::int64_t row = 0; row < table.size(0); ++row, values += width) {
+  for (std::int64_t row = 0; row < table.size(0); ++row, values += table.stride(0)) {
     best.push_back(top_of_row({values, width}, k));
   }
   return best;

@@ -52,7 +52,7 @@ struct SelfAttention : torch::autograd::Function<SelfAttention> {
     const AttentionSpec spec = load_spec(context);
     const std::int64_t model = qkv.size(1) / 3;
     const cpu::AttentionShape shape(spec, model / spec.heads);
-    Tensor result = at::zeros_like(qkv);
+    Tensor result = at::empty_like(qkv);
     cpu::attention_backward(shape, parts(qkv.const_data_ptr<float>(), model), spec.drop,
                             gradients[0].contiguous().const_data_ptr<float>(),
                             weights.const_data_ptr<float>(),
@@ -85,7 +85,7 @@ struct CrossAttention : torch::autograd::Function<CrossAttention> {
     const AttentionSpec spec = load_spec(context);
     const std::int64_t model = q.size(1);
     const cpu::AttentionShape shape(spec, model / spec.heads);
-    Tensor q_result = at::empty_like(q), kv_result = at::zeros_like(kv);
+    Tensor q_result = at::empty_like(q), kv_result = at::empty_like(kv);
     cpu::attention_backward(
         shape, parts(q.const_data_ptr<float>(), kv.const_data_ptr<float>(), model), spec.drop,
         gradients[0].contiguous().const_data_ptr<float>(), weights.const_data_ptr<float>(),
@@ -97,15 +97,13 @@ struct CrossAttention : torch::autograd::Function<CrossAttention> {
 }  // namespace
 
 Tensor self_attention(const Tensor& qkv, const AttentionSpec& spec) {
-  if (qkv.is_cpu()) return SelfAttention::apply(qkv.contiguous(), spec);
-  const auto parts = qkv.chunk(3, 1);
-  return attention_plain(parts[0], parts[1], parts[2], spec);
+  if (!qkv.is_cpu()) return self_attention_plain(qkv, spec);
+  return SelfAttention::apply(qkv.contiguous(), spec);
 }
 
 Tensor cross_attention(const Tensor& q, const Tensor& kv, const AttentionSpec& spec) {
-  if (q.is_cpu()) return CrossAttention::apply(q.contiguous(), kv.contiguous(), spec);
-  const auto parts = kv.chunk(2, 1);
-  return attention_plain(q, parts[0], parts[1], spec);
+  if (!q.is_cpu()) return cross_attention_plain(q, kv, spec);
+  return CrossAttention::apply(q.contiguous(), kv.contiguous(), spec);
 }
 
 Tensor listed_attention(const Tensor& q, const Tensor& kv, const Tensor& places,

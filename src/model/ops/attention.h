@@ -25,6 +25,8 @@ Tensor cross_attention(const Tensor& q, const Tensor& kv, const AttentionSpec& s
 // q [Nq, D], k, v [Nk, D].
 Tensor attention_plain(const Tensor& q, const Tensor& k, const Tensor& v,
                        const AttentionSpec& spec);
+Tensor self_attention_plain(const Tensor& qkv, const AttentionSpec& spec);
+Tensor cross_attention_plain(const Tensor& q, const Tensor& kv, const AttentionSpec& spec);
 
 // Decoding: row r of q [R, D] attends to the rows places[offsets[r]] .. places[offsets[r+1] - 1] of
 // kv [S, 2D]. places int32, offsets int32 [R+1], both on the CPU. No gradient. Result [R, D].

@@ -31,7 +31,7 @@ struct AttentionShape {
 // out [Nq, heads * width]; weights: softmax before dropout, kept for the backward pass.
 void attention_forward(const AttentionShape& shape, const QueryKeyValue<const float>& in,
                        const Dropout& drop, float* out, float* weights);
-// Gradients of q are written, those of k and v added to (they start at zero).
+// Gradients lie as the inputs do, and are written.
 void attention_backward(const AttentionShape& shape, const QueryKeyValue<const float>& in,
                         const Dropout& drop, const float* out_gradient, const float* weights,
                         const QueryKeyValue<float>& gradient);

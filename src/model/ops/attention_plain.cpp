@@ -85,4 +85,14 @@ Tensor attention_plain(const Tensor& q, const Tensor& k, const Tensor& v,
       .index_select(0, queries.places);
 }
 
+Tensor self_attention_plain(const Tensor& qkv, const AttentionSpec& spec) {
+  const auto parts = qkv.chunk(3, 1);
+  return attention_plain(parts[0], parts[1], parts[2], spec);
+}
+
+Tensor cross_attention_plain(const Tensor& q, const Tensor& kv, const AttentionSpec& spec) {
+  const auto parts = kv.chunk(2, 1);
+  return attention_plain(q, parts[0], parts[1], spec);
+}
+
 }  // namespace tandem

@@ -3,11 +3,31 @@
 // computed in the short format (as tensor cores want it), its result is widened at once.
 #pragma once
 
+#include <optional>
+
+#include "model/ops/cpu_product.h"
 #include "model/tensor.h"
 
 namespace tandem {
 
 // compute: at::kFloat, at::kBFloat16 or at::kHalf. bias may be undefined.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, at::ScalarType compute);
+Tensor linear_plain(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                    at::ScalarType compute);
+
+// A matrix [out, in] for several products without gradient: by cpu_product where that is quicker,
+// else by LibTorch.
+class QuickMatrix {
+ public:
+  explicit QuickMatrix(const Tensor& matrix) : matrix_(matrix.contiguous()) {}
+  void pack_turned();  // now, for products of few rows too
+  // a [N, in] times the transpose, plus bias, which may be undefined: [N, out].
+  Tensor turned(const Tensor& a, const Tensor& bias);
+  Tensor straight(const Tensor& a);  // a [N, out] times the matrix: [N, in]
+
+ private:
+  Tensor matrix_;
+  std::optional<cpu::Panels> turned_, straight_;  // made when needed
+};
 
 }  // namespace tandem

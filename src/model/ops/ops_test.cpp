@@ -1,9 +1,13 @@
 // Every fast operation against its plain twin: values and gradients.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <functional>
+
 #include "model/ops/activation.h"
 #include "model/ops/attention.h"
 #include "model/ops/dropout_hash.h"
+#include "model/ops/linear.h"
 #include "model/ops/projection_loss.h"
 #include "model/ops/residual_norm.h"
 
@@ -61,10 +65,7 @@ TEST(Ops, SelfAttentionEqualsThePaddedOne) {
       const AttentionSpec spec{4, causal, offsets, offsets, sample_dropout(62, rate)};
       expect_equal(
           {qkv}, [&] { return self_attention(qkv, spec); },
-          [&] {
-            const auto parts = qkv.chunk(3, 1);
-            return attention_plain(parts[0], parts[1], parts[2], spec);
-          });
+          [&] { return self_attention_plain(qkv, spec); });
     }
   }
 }
@@ -76,10 +77,7 @@ TEST(Ops, CrossAttentionEqualsThePaddedOne) {
                              sample_dropout(16, rate)};
     expect_equal(
         {q, kv}, [&] { return cross_attention(q, kv, spec); },
-        [&] {
-          const auto parts = kv.chunk(2, 1);
-          return attention_plain(q, parts[0], parts[1], spec);
-        });
+        [&] { return cross_attention_plain(q, kv, spec); });
   }
 }
 
@@ -94,13 +92,17 @@ TEST(Ops, AttentionStandsLargeScores) {
 
 TEST(Ops, ResidualNormEqualsThePlainOne) {
   for (const double rate : {0.0, 0.3}) {
-    const Tensor x = leaf({21, 40}), y = leaf({21, 40});
+    const Tensor x = leaf({300, 40}), y = leaf({300, 40}), bias = leaf({40});
     const NormWeights norm{leaf({40}), leaf({40})};
-    const Dropout drop = sample_dropout(21, rate);
+    const Dropout drop = sample_dropout(300, rate);
     const auto both = [](const ResidualNorm& r) { return at::cat({r.sum, r.normed}); };
-    expect_equal(
-        {x, y, norm.weight, norm.bias}, [&] { return both(residual_norm(x, y, drop, norm)); },
-        [&] { return both(residual_norm_plain(x, y, drop, norm)); });
+    const auto normed = [](const ResidualNorm& r) { return r.normed; };
+    for (const auto& part : {std::function<Tensor(const ResidualNorm&)>(both), {normed}}) {
+      expect_equal(
+          {x, y, bias, norm.weight, norm.bias},
+          [&] { return part(residual_norm(x, y * 1, bias, drop, norm)); },
+          [&] { return part(residual_norm_plain(x, y, bias, drop, norm)); });
+    }
   }
 }
 
@@ -113,6 +115,20 @@ TEST(Ops, BiasActivationDropoutEqualsThePlainOne) {
           {x, bias}, [&] { return bias_activation_dropout(x * 1, bias, activation, drop); },
           [&] { return bias_activation_dropout_plain(x, bias, activation, drop); });
     }
+  }
+}
+
+TEST(Ops, LinearEqualsThePlainOne) {
+  // Sizes around whole blocks of rows, depth and columns.
+  for (const auto& [rows, depth, columns] :
+       {std::array{48, 16, 16}, {53, 40, 48}, {100, 272, 32}, {61, 512, 288}, {7, 32, 32}}) {
+    const Tensor x = leaf({rows, depth}), weight = leaf({columns, depth}), bias = leaf({columns});
+    expect_equal(
+        {x, weight, bias}, [&] { return linear(x, weight, bias, at::kFloat); },
+        [&] { return at::linear(x, weight, bias); });
+    expect_equal(
+        {x, weight}, [&] { return linear(x, weight, {}, at::kFloat); },
+        [&] { return at::linear(x, weight); });
   }
 }
 

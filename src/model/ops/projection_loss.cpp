@@ -88,12 +88,13 @@ struct ChunkedLoss : torch::autograd::Function<ChunkedLoss> {
       weight_gradient = at::zeros_like(weight);
     }
     const Tensor matrix = weight.to(setting.compute), words = targets.to(at::kLong);
+    QuickMatrix products(matrix);
     const std::int64_t tokens = hidden.size(0);
     const std::int64_t chunk = tokens_a_chunk(weight.size(0), hidden.is_cpu());
     for (std::int64_t begin = 0; begin < tokens; begin += chunk) {
       const std::int64_t size = std::min(chunk, tokens - begin);
       const Tensor part = hidden.narrow(0, begin, size).to(setting.compute);
-      Tensor scores = at::linear(part, matrix).to(at::kFloat);
+      Tensor scores = products.turned(part, {}).to(at::kFloat);
       const auto to_gradient = scores.is_cpu() ? scores_to_gradient_cpu : scores_to_gradient;
       const ChunkTerms terms = to_gradient(scores, words.narrow(0, begin, size), setting.vocabulary,
                                            setting.label_smoothing);
@@ -101,7 +102,7 @@ struct ChunkedLoss : torch::autograd::Function<ChunkedLoss> {
       spread += terms.spread;
       if (!with_gradient) continue;
       const Tensor gradient = scores.to(setting.compute);
-      hidden_gradient.narrow(0, begin, size).copy_(at::mm(gradient, matrix));
+      hidden_gradient.narrow(0, begin, size).copy_(products.straight(gradient));
       if (setting.compute == at::kFloat) {
         weight_gradient.addmm_(gradient.t(), part);
       } else {
@@ -132,18 +133,28 @@ TokenLoss projection_loss(const Tensor& hidden, const Tensor& weight, const Tens
 
 TokenLoss projection_loss_plain(const Tensor& hidden, const Tensor& weight, const Tensor& targets,
                                 const ProjectionSetting& setting) {
-  const Tensor scores = linear(hidden, weight, {}, setting.compute);
+  const Tensor scores = linear_plain(hidden, weight, {}, setting.compute);
   const Tensor logs = at::log_softmax(scores.narrow(1, 0, setting.vocabulary), 1).to(at::kDouble);
   const Tensor nll = -logs.gather(1, targets.to(at::kLong).unsqueeze(1)).sum();
   const Tensor spread = -logs.mean(1).sum();
   return {nll * (1 - setting.label_smoothing) + spread * setting.label_smoothing, nll.detach()};
 }
 
-Tensor log_probabilities(const Tensor& hidden, const Tensor& weight,
-                         const ProjectionSetting& setting) {
+Tensor log_softmax_rows(Tensor scores, std::int64_t vocabulary) {
   const at::NoGradGuard inference;
-  const Tensor scores = linear(hidden, weight, {}, setting.compute);
-  return at::log_softmax(scores.narrow(1, 0, setting.vocabulary), 1);
+  Tensor of_words = scores.narrow(1, 0, vocabulary);
+  if (!scores.is_cpu()) return at::log_softmax(of_words, 1);
+  const std::int64_t stride = scores.size(1), words = vocabulary;
+  float* data = scores.mutable_data_ptr<float>();
+  at::parallel_for(0, scores.size(0), cpu::rows_a_task(words), [&](std::int64_t begin, auto end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      float* row = data + i * stride;
+      const float most = rows::largest(row, words);
+      const double total = std::log(rows::sum_of_exp(row, most, words)) + static_cast<double>(most);
+      rows::scale_shift(row, 1.0f, static_cast<float>(-total), words);
+    }
+  });
+  return of_words;
 }
 
 }  // namespace tandem

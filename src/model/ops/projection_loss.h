@@ -29,8 +29,8 @@ TokenLoss projection_loss(const Tensor& hidden, const Tensor& weight, const Tens
 TokenLoss projection_loss_plain(const Tensor& hidden, const Tensor& weight, const Tensor& targets,
                                 const ProjectionSetting& setting);
 
-// log of the probability of each word, [N, vocabulary]: no gradient.
-Tensor log_probabilities(const Tensor& hidden, const Tensor& weight,
-                         const ProjectionSetting& setting);
+// scores [N, padded vocabulary] to the log of the probability of each word, [N, vocabulary]; no
+// gradient. On the CPU in place: the result is a view.
+Tensor log_softmax_rows(Tensor scores, std::int64_t vocabulary);
 
 }  // namespace tandem

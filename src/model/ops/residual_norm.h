@@ -1,5 +1,5 @@
-// residual_norm: what stands between two sublayers: dropout of a sublayer's output, the residual
-// sum, layer norm.
+// residual_norm: what stands between two sublayers: bias and dropout of a sublayer's output, the
+// residual sum, layer norm.
 #pragma once
 
 #include "model/ops/dropout.h"
@@ -15,13 +15,13 @@ struct NormWeights {
 Tensor layer_norm(const Tensor& x, const NormWeights& norm);
 
 struct ResidualNorm {
-  Tensor sum;     // x + dropout(y)
+  Tensor sum;     // x + dropout(y + bias)
   Tensor normed;  // layer_norm(sum)
 };
-// x, y [N, D].
-ResidualNorm residual_norm(const Tensor& x, const Tensor& y, const Dropout& drop,
-                           const NormWeights& norm);
-ResidualNorm residual_norm_plain(const Tensor& x, const Tensor& y, const Dropout& drop,
-                                 const NormWeights& norm);
+// x, y [N, D], bias [D]. On the CPU the sum takes the memory of y, whose values are gone.
+ResidualNorm residual_norm(const Tensor& x, const Tensor& y, const Tensor& bias,
+                           const Dropout& drop, const NormWeights& norm);
+ResidualNorm residual_norm_plain(const Tensor& x, const Tensor& y, const Tensor& bias,
+                                 const Dropout& drop, const NormWeights& norm);
 
 }  // namespace tandem

@@ -1,0 +1,11 @@
+// heap: how the process keeps memory. A training step frees and takes the same hundreds of
+// megabytes again and again; given back to the system in between, each 4 KB of them costs a fault.
+#pragma once
+
+namespace tandem {
+
+// Freed memory stays with the process, and its first gigabyte lies in large pages where the system
+// has them. Call it once, before the work begins.
+void keep_freed_memory();
+
+}  // namespace tandem

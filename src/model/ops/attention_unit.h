@@ -1,0 +1,50 @@
+// attention_unit: attention of one head over one sentence, forward and backward: five small matrix
+// products, softmax and dropout while everything is in the nearest cache. Raw rows, no threads.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/ops/cpu_rows.h"
+
+namespace tandem::cpu {
+
+// Rows of floats, `stride` apart.
+template <class Float>
+struct RowsOf {
+  Float* at;
+  std::int64_t stride;
+};
+
+struct UnitShape {
+  std::int64_t queries, keys, width;
+  bool causal;
+};
+
+struct UnitScratch {
+  std::vector<float> turned, scores, weights, grown;
+};
+
+// weights [queries, keys]: softmax before dropout, kept for the backward pass. masks: one a query,
+// none without dropout. out [queries, width].
+void attend(const UnitShape& shape, RowsOf<const float> q, RowsOf<const float> k,
+            RowsOf<const float> v, std::span<const rows::Mask> masks, float* weights,
+            RowsOf<float> out, UnitScratch& scratch);
+
+struct UnitInputs {
+  RowsOf<const float> q, k, v, out_gradient;
+};
+struct UnitGradients {
+  RowsOf<float> q, k, v;  // written
+};
+void attend_backward(const UnitShape& shape, const UnitInputs& in,
+                     std::span<const rows::Mask> masks, const float* weights,
+                     const UnitGradients& gradient, UnitScratch& scratch);
+
+// Decoding: all heads of one query over the rows `places` of kv, which are [keys, values], each
+// heads * width; at least one place. out [heads * width].
+void attend_listed(const float* q, const float* kv, std::span<const std::int32_t> places,
+                   std::int64_t heads, std::int64_t width, float* out, UnitScratch& scratch);
+
+}  // namespace tandem::cpu

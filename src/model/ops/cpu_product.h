@@ -1,0 +1,34 @@
+// cpu_product: products of a tall matrix with a narrow one, as a Transformer has them
+// in forward pass and gradients of inputs. The tall matrix is read where it lies, 6 x 16 sums stay
+// in registers, the bias is added on the way. General libraries copy both sides first and clear the
+// result, which costs a fifth of so short a product.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/cpu_clones.h"
+
+namespace tandem::cpu {
+
+// True where this is quicker than the library's product: processors with AVX2 and without AVX-512,
+// of whose registers only the library makes full use, and a matrix with a side of at most 256.
+bool has_quick_product(std::int64_t depth, std::int64_t columns);
+
+// The narrow matrix [depth, columns] in panels of 16 columns.
+class Panels {
+ public:
+  static Panels of(const float* matrix, std::int64_t depth, std::int64_t columns);
+  // From its transpose, [columns, depth].
+  static Panels of_turned(const float* matrix, std::int64_t depth, std::int64_t columns);
+
+  // c [rows, columns] = a [rows, depth] times the matrix, plus bias (null: none) in each row.
+  void times(const float* a, std::int64_t rows, const float* bias, float* c) const;
+
+ private:
+  Panels(std::int64_t depth, std::int64_t columns);
+  std::int64_t depth_, columns_;
+  std::vector<float> values_;  // [columns / 16][depth][16]
+};
+
+}  // namespace tandem::cpu
