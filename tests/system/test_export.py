@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import struct
 import subprocess
 
 import pytest
@@ -11,6 +12,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here is to be fetched
 ctranslate2 = pytest.importorskip("ctranslate2", reason="scripts/setup --tests installs it")
 transformers = pytest.importorskip("transformers", reason="scripts/setup --tests installs it")
 safetensors_numpy = pytest.importorskip("safetensors.numpy")
+import numpy  # noqa: E402
 import sentencepiece  # noqa: E402
 import torch  # noqa: E402
 
@@ -21,6 +23,11 @@ OBJECTS = ["a house", "the old tree", "three books", "an umbrella", "the river",
 
 def sentences():
     return [f"{s} {v} {o}." for s in SUBJECTS for v in VERBS for o in OBJECTS]
+
+
+def known_sentences():
+    """Those that the models learn."""
+    return random.Random(3).sample(sentences(), 40)
 
 
 def backwards(line):
@@ -35,11 +42,10 @@ def trained(program, tmp_path_factory):
     def make(*settings):
         if settings not in made:
             folder = tmp_path_factory.mktemp("export")
-            known = random.Random(3).sample(sentences(), 40)
-            (folder / "src").write_text("".join(line + "\n" for line in known))
-            (folder / "tgt").write_text("".join(backwards(line) + "\n" for line in known))
+            (folder / "src").write_text("".join(line + "\n" for line in known_sentences()))
+            (folder / "tgt").write_text("".join(backwards(line) + "\n" for line in known_sentences()))
             subprocess.run([program.parent / "tandem_make_model", folder / "src", folder / "tgt", folder / "model", "150",
-                            *settings], check=True, capture_output=True, timeout=300)
+                            *settings], check=True, capture_output=True, timeout=300, env={**os.environ, "OMP_NUM_THREADS": "1"})
             made[settings] = folder / "model"
         return made[settings]
 
@@ -63,9 +69,10 @@ def exported(tandem, model, out, *options):
 def by_ctranslate2(folder, lines, beam, **options):
     vocab = sentencepiece.SentencePieceProcessor(model_file=str(folder / "vocab.model"))
     translator = ctranslate2.Translator(str(folder), inter_threads=1, intra_threads=1, **options)
-    results = translator.translate_batch([vocab.encode(line, out_type=str) for line in lines], beam_size=beam, length_penalty=0,
-                                         disable_unk=True, return_scores=True, max_decoding_length=60)
-    return [r.hypotheses[0] for r in results], [r.scores[0] for r in results]
+    sources = [vocab.encode(line, out_type=str) for line in lines]
+    results = translator.translate_batch(sources, beam_size=beam, length_penalty=0, disable_unk=True, max_decoding_length=60)
+    best = [r.hypotheses[0] for r in results]
+    return best, [sum(s.log_probs) for s in translator.score_batch(sources, best)]
 
 
 def by_transformers(folder, lines, beam):
@@ -99,19 +106,55 @@ def test_ctranslate2_gives_equal_translations(tandem, trained, tmp_path, setting
     theirs, their_scores = by_ctranslate2(folder, lines, 4)
     assert equal_share(theirs, wide) >= 0.99
     same = [i for i in range(len(lines)) if theirs[i] == wide[i]]
-    assert max(abs(scores[i] - their_scores[i]) for i in same) < 1e-3
+    assert max(abs(scores[i] - their_scores[i]) for i in same) < 1e-3  # log probabilities of whole translations
 
 
-def test_ctranslate2_in_8_bits_is_a_third_of_the_size_and_still_the_model(tandem, trained, tmp_path):
+def arrays_of(model_bin):
+    """{name: array} of a model.bin, read by the format's own rules."""
+    data, at = model_bin.read_bytes(), 0
+
+    def take(kind):
+        nonlocal at
+        value = struct.unpack_from("<" + kind, data, at)[0]
+        at += struct.calcsize("<" + kind)
+        return value
+
+    def text():
+        nonlocal at
+        length = take("H")
+        at += length
+        return data[at - length:at - 1].decode()
+
+    assert take("I") == 6 and text() == "TransformerSpec" and take("I") == 7
+    arrays = {}
+    for _ in range(take("I")):
+        name = text()
+        shape = [take("I") for _ in range(take("B"))]
+        kind = ["<f4", "i1", "<i2"][take("B")]
+        size = take("I")
+        arrays[name] = numpy.frombuffer(data[at:at + size], kind).reshape(shape)
+        at += size
+    for _ in range(take("I")):
+        text(), text()
+    assert at == len(data)
+    return arrays
+
+
+def test_ctranslate2_in_8_bits_is_smaller_and_still_the_model(tandem, trained, tmp_path):
     model = trained("norm=pre")
     whole = exported(tandem, model, tmp_path / "float32")
     small = exported(tandem, model, tmp_path / "int8", "--quantization", "int8")
-    assert (small / "model.bin").stat().st_size < 0.6 * (whole / "model.bin").stat().st_size  # positions stay as they are
-    lines = sentences()
+    exact, rounded = arrays_of(whole / "model.bin"), arrays_of(small / "model.bin")
+    matrices = [name for name in exact if name + "_scale" in rounded]
+    assert len(matrices) == 1 + 4 + 7 and set(rounded) - set(exact) == {name + "_scale" for name in matrices}
+    for name in matrices:
+        scale = rounded[name + "_scale"][:, None]
+        assert numpy.abs(rounded[name] / scale - exact[name]).max() <= 0.501 / scale.min()
+        assert (numpy.abs(rounded[name]).max(axis=1) == 127).mean() > 0.9  # the whole range is used but for unused words
+    lines = known_sentences()
     greedy, _ = ours(tandem, model, lines, "--beam", 1)
-    theirs, _ = by_ctranslate2(small, lines, 1)
-    assert equal_share(theirs, greedy) > 0.8
-    with_floats, _ = by_ctranslate2(small, lines, 1, compute_type="float32")  # the same 8 bit numbers, other arithmetic
+    assert equal_share(by_ctranslate2(small, lines, 1)[0], greedy) > 0.8
+    with_floats = by_ctranslate2(small, lines, 1, compute_type="float32")[0]  # the same 8 bit numbers, other arithmetic
     assert equal_share(with_floats, greedy) > 0.8
 
 
@@ -120,7 +163,7 @@ def test_ctranslate2_in_8_bits_is_a_third_of_the_size_and_still_the_model(tandem
 def test_transformers_gives_equal_translations(tandem, trained, tmp_path, settings):
     model = trained(*settings)
     folder = exported(tandem, model, tmp_path / "out", "--format", "huggingface")
-    lines = sentences()
+    lines = sentences()[::3]
     greedy, _ = ours(tandem, model, lines, "--beam", 1, "--alpha", 0)
     theirs, tokenizer = by_transformers(folder, lines, 1)
     assert theirs == greedy
