@@ -36,19 +36,19 @@ std::string stripped(std::string text) {
 std::string token_of(const Options& options, const EnvMap& env) {
   const auto found = env.find(kTokenVariable);
   if (options.token_file.empty() && found == env.end()) return {};
-  const std::string token = options.token_file.empty() ? found->second
-                                                       : stripped(read_file(options.token_file));
+  const std::string token =
+      options.token_file.empty() ? found->second : stripped(read_file(options.token_file));
   if (token.size() < kShortestToken) {
-    throw UserError(format("{}: a token of fewer than {} characters is no secret; make one with "
-                           "`openssl rand -hex 16`",
-                           options.token_file.empty() ? kTokenVariable : options.token_file,
-                           kShortestToken));
+    throw UserError(
+        format("{}: a token of fewer than {} characters is no secret; make one with "
+               "`openssl rand -hex 16`",
+               options.token_file.empty() ? kTokenVariable : options.token_file, kShortestToken));
   }
   return token;
 }
 
 ServeSettings serve_settings(const Options& options, const TranslationModel& model,
-                          const EnvMap& env) {
+                             const EnvMap& env) {
   ServeSettings settings;
   settings.http = options.http;
   settings.http.most_body_bytes = static_cast<std::size_t>(options.body_kb) << 10;
@@ -65,9 +65,10 @@ ServeSettings serve_settings(const Options& options, const TranslationModel& mod
   settings.queue.batch_bytes = static_cast<std::size_t>(4 * options.common.batch_tokens);
   settings.queue.linger = std::chrono::milliseconds(options.linger_ms);
   if (settings.service.any_host && settings.service.token.empty() && !options.allow_anyone) {
-    throw UserError(format("--host {} can be reached by other machines; give a --token-file (or {}), "
-                           "or --allow-anyone if that is meant",
-                           options.http.host, kTokenVariable));
+    throw UserError(
+        format("--host {} can be reached by other machines; give a --token-file (or {}), "
+               "or --allow-anyone if that is meant",
+               options.http.host, kTokenVariable));
   }
   return settings;
 }
@@ -94,9 +95,10 @@ ExitCode serve(const Options& options) {
     const std::string host = options.http.host.find(':') == std::string::npos
                                  ? options.http.host
                                  : "[" + options.http.host + "]";
-    std::fputs(format("serving {} at http://{}:{}/; Ctrl-C ends\n", model.folder.string(), host, port)
-                   .c_str(),
-               stdout);
+    std::fputs(
+        format("serving {} at http://{}:{}/; Ctrl-C ends\n", model.folder.string(), host, port)
+            .c_str(),
+        stdout);
     std::fflush(stdout);
   };
   serve_model(model, settings, ready, log_visit, signals.flag());

@@ -54,9 +54,9 @@ class Ctranslate2Names {
 
   void constants() const {
     file_.int8_scalar("encoder/embeddings_merge", 0);
-    for (const char* name : {"encoder/multi_query_attention", "decoder/alibi",
-                             "decoder/alibi_use_positive_positions", "decoder/scale_alibi",
-                             "decoder/start_from_zero_embedding"}) {
+    for (const char* name :
+         {"encoder/multi_query_attention", "decoder/alibi", "decoder/alibi_use_positive_positions",
+          "decoder/scale_alibi", "decoder/start_from_zero_embedding"}) {
       file_.flag(name, false);
     }
     file_.int16_scalar("decoder/alignment_layer", -1);

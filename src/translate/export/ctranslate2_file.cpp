@@ -82,8 +82,9 @@ void Ctranslate2File::write(const fs::path& path, const std::string& model,
   put_number(file, static_cast<std::uint32_t>(variables_.size()));
   for (const Variable& variable : variables_) {
     if (variable.bytes.size() > std::numeric_limits<std::uint32_t>::max()) {
-      throw UserError(format("{} has {} bytes, but an array of CTranslate2's format at most 2^32 - 1",
-                             variable.name, variable.bytes.size()));
+      throw UserError(
+          format("{} has {} bytes, but an array of CTranslate2's format at most 2^32 - 1",
+                 variable.name, variable.bytes.size()));
     }
     put_text(file, variable.name);
     put_number(file, static_cast<std::uint8_t>(variable.shape.size()));

@@ -100,10 +100,8 @@ void write_marian_weights(const fs::path& path, const TranslationModel& model) {
     arrays.push_back({array.theirs, ArrayType::f32, view.shape, std::as_bytes(view.values)});
   }
   const std::vector<float> no_bias(static_cast<std::size_t>(model.vocab->size()));
-  arrays.push_back({kMarianBias,
-                    ArrayType::f32,
-                    {1, model.vocab->size()},
-                    std::as_bytes(std::span{no_bias})});
+  arrays.push_back(
+      {kMarianBias, ArrayType::f32, {1, model.vocab->size()}, std::as_bytes(std::span{no_bias})});
   write_safetensors(path, arrays, {{"format", "pt"}});  // transformers asks for this word
 }
 
@@ -111,9 +109,10 @@ void write_marian_weights(const fs::path& path, const TranslationModel& model) {
 
 void export_huggingface(const TranslationModel& model, const OutFolder& out) {
   if (const std::string why = huggingface_obstacle(model.config.model); !why.empty()) {
-    throw UserError(format("{}: {}; export it with --format ctranslate2, or train with settings "
-                           "that MarianMTModel has",
-                           model.folder.string(), why));
+    throw UserError(
+        format("{}: {}; export it with --format ctranslate2, or train with settings "
+               "that MarianMTModel has",
+               model.folder.string(), why));
   }
   const Vocab& vocab = *model.vocab;
   StagedDirectory staged(out.path, out.replace);

@@ -14,7 +14,8 @@ class MarianNames {
     for (const char* kind : {".weight", ".bias"}) {
       std::int64_t part = 0;
       for (const std::string& name : theirs) {
-        arrays.push_back({name + kind, ours + kind, part++, static_cast<std::int64_t>(theirs.size())});
+        arrays.push_back(
+            {name + kind, ours + kind, part++, static_cast<std::int64_t>(theirs.size())});
       }
     }
   }

@@ -11,8 +11,8 @@
 namespace tandem {
 
 struct MarianArray {
-  std::string theirs;  // "model.encoder.layers.0.self_attn.k_proj.weight"
-  std::string ours;    // "encoder.layers.0.attention.qkv.weight"
+  std::string theirs;                // "model.encoder.layers.0.self_attn.k_proj.weight"
+  std::string ours;                  // "encoder.layers.0.attention.qkv.weight"
   std::int64_t part = 0, parts = 1;  // of ours, by rows
 };
 

@@ -1,6 +1,6 @@
-// named_weights: the weights of a model as plain numbers by name (layout.h has the names), for those
-// who write them in another program's format. Rows that only pad the vocabulary are left out. No
-// Torch.
+// named_weights: the weights of a model as plain numbers by name (layout.h has the names), for
+// those who write them in another program's format. Rows that only pad the vocabulary are left out.
+// No Torch.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostPath = 1024;  // the library matches paths by a recursive regex
 constexpr std::size_t kShownPath = 60;
-constexpr int kBacklog = 512;            // its own is 5: a rush of clients would wait a second
+constexpr int kBacklog = 512;  // its own is 5: a rush of clients would wait a second
 constexpr const char* kTiming = "Server-Timing";
 
 using Clock = std::chrono::steady_clock;
@@ -40,11 +40,16 @@ std::jthread without_signals(Work work) {
 
 const char* reason_of(int status) {
   switch (status) {
-    case 400: return "this is no HTTP request that can be read";
-    case 413: return "the request is too large";
-    case 414: return "the path is too long";
-    case 416: return "ranges are not served";
-    default: return "the request failed";
+    case 400:
+      return "this is no HTTP request that can be read";
+    case 413:
+      return "the request is too large";
+    case 414:
+      return "the path is too long";
+    case 416:
+      return "ranges are not served";
+    default:
+      return "the request failed";
   }
 }
 
@@ -117,7 +122,8 @@ struct HttpServer::Impl {
     put_answer(handler(request), start, to);
   }
 
-  httplib::Server::HandlerResponse route(const httplib::Request& from, httplib::Response& to) const {
+  httplib::Server::HandlerResponse route(const httplib::Request& from,
+                                         httplib::Response& to) const {
     using Response = httplib::Server::HandlerResponse;
     if (from.path.size() > kMostPath) {
       to.status = 414;
@@ -145,10 +151,13 @@ HttpServer::HttpServer(const HttpSettings& settings, Handler handler, OnVisit on
   server.set_tcp_nodelay(true);
   server.set_pre_routing_handler(
       [this](const auto& from, auto& to) { return impl_->route(from, to); });
-  server.Post(".*", [this, most = settings.most_body_bytes](const auto& from, auto& to,
-                                                            const auto& read) {
-    impl_->take_post(from, to, read, most);
-  });
+  server.Post(
+      ".*", [this, most = settings.most_body_bytes](const auto& from, auto& to, const auto& read) {
+        impl_->take_post(from, to, read, most);
+      });
+  // The library's own handler would tell the client what went wrong inside.
+  server.set_exception_handler([](const httplib::Request&, httplib::Response& to,
+                                  const std::exception_ptr&) { to.status = 500; });
   server.set_error_handler(
       httplib::Server::Handler([](const httplib::Request&, httplib::Response& to) {
         if (to.body.empty()) to.set_content(error_body(to.status), "application/json");
@@ -166,9 +175,10 @@ HttpServer::HttpServer(const HttpSettings& settings, Handler handler, OnVisit on
                          ? (impl_->port = server.bind_to_any_port(settings.host)) > 0
                          : server.bind_to_port(settings.host, static_cast<int>(settings.port));
   if (!bound) {
-    throw EnvError(format("cannot listen at {} port {}: the port is taken or the address is not "
-                          "this machine's; choose another --port or --host",
-                          settings.host, settings.port));
+    throw EnvError(
+        format("cannot listen at {} port {}: the port is taken or the address is not "
+               "this machine's; choose another --port or --host",
+               settings.host, settings.port));
   }
   server.widen_backlog();
 }

@@ -38,8 +38,8 @@ std::size_t end_of_marks(std::string_view text, std::size_t at) {
   while (const std::size_t mark = begins_with_one(text.substr(end), kClosing)) end += mark;
   if (full_width || end == text.size()) return end;
   if (!is_blank(text[end])) return 0;
-  const auto next = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(),
-                                     is_blank);
+  const auto next =
+      std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), is_blank);
   return next != text.end() && *next >= 'a' && *next <= 'z' ? 0 : end;
 }
 

@@ -23,7 +23,8 @@ TEST(SentenceSplit, NumbersDomainsAndSmallLettersGoOn) {
 }
 
 TEST(SentenceSplit, LineEndsCutAndWhiteSpaceIsNoSentence) {
-  EXPECT_THAT(split_sentences("  One line\r\n\n\t\n two lines \n"), ElementsAre("One line", "two lines"));
+  EXPECT_THAT(split_sentences("  One line\r\n\n\t\n two lines \n"),
+              ElementsAre("One line", "two lines"));
   EXPECT_THAT(split_sentences(" \n \n"), IsEmpty());
   EXPECT_THAT(split_sentences(""), IsEmpty());
 }

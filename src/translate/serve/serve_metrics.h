@@ -19,8 +19,7 @@ class ServeMetrics {
   std::string text(std::size_t waiting) const;
 
  private:
-  static constexpr std::array<double, 10> kBounds{0.01, 0.025, 0.05, 0.1, 0.25,
-                                                  0.5,  1,     2.5,  5,   10};
+  static constexpr std::array<double, 10> kBounds{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10};
   mutable std::mutex mutex_;
   std::map<int, std::uint64_t> requests_;  // by status
   std::array<std::uint64_t, kBounds.size() + 1> by_seconds_{};

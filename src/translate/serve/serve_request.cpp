@@ -61,8 +61,7 @@ TranslateRequest parse_translate_request(std::string_view body, const SearchSett
   const std::int64_t alternatives = number_of(json, "alternatives", 1, limits.beam);
   request.search.n_best = alternatives;
   // As many alternatives as asked for need a beam as wide.
-  request.search.beam =
-      number_of(json, "beam", std::max(search.beam, alternatives), limits.beam);
+  request.search.beam = number_of(json, "beam", std::max(search.beam, alternatives), limits.beam);
   if (request.search.n_best > request.search.beam) {
     throw UserError("alternatives must not be above beam");
   }

@@ -37,9 +37,9 @@ TEST(ServeRequest, WhatCannotBeServedIsRefused) {
   for (const char* body :
        {"", "{", "[]", "3", "{}", R"({"text": 3})", R"({"texts": "a"})", R"({"texts": [1]})",
         R"({"texts": ["a", "b", "c"]})", R"({"text": "a", "texts": ["b"]})",
-        R"({"text": "a", "beam": 0})", R"({"text": "a", "beam": 9})", R"({"text": "a", "beam": 1.5})",
-        R"({"text": "a", "beam": 2, "alternatives": 3})", R"({"text": "a", "speed": 9})",
-        R"({"text": "a", "text": "b"})"}) {
+        R"({"text": "a", "beam": 0})", R"({"text": "a", "beam": 9})",
+        R"({"text": "a", "beam": 1.5})", R"({"text": "a", "beam": 2, "alternatives": 3})",
+        R"({"text": "a", "speed": 9})", R"({"text": "a", "text": "b"})"}) {
     EXPECT_THROW(parsed(body), UserError) << body;
   }
 }

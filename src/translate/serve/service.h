@@ -27,8 +27,7 @@ struct ServiceSettings {
 class TranslationService {
  public:
   // queue and metrics outlive it.
-  TranslationService(ServiceSettings settings, TranslationQueue& queue,
-                     const ServeMetrics& metrics)
+  TranslationService(ServiceSettings settings, TranslationQueue& queue, const ServeMetrics& metrics)
       : settings_(std::move(settings)), queue_(queue), metrics_(metrics) {}
 
   // Any thread.

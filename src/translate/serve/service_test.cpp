@@ -11,13 +11,15 @@ namespace {
 using testing::HasSubstr;
 
 // Translates into upper case.
-std::vector<LineTranslation> shout(std::span<const std::string> lines, const SearchSettings& search) {
+std::vector<LineTranslation> shout(std::span<const std::string> lines,
+                                   const SearchSettings& search) {
   std::vector<LineTranslation> translations;
   for (std::string text : lines) {
     for (char& c : text) c = static_cast<char>(std::toupper(c));
     LineTranslation translation;
     for (std::int64_t i = 0; i < search.n_best; ++i) {
-      translation.hypotheses.push_back({text + std::string(static_cast<std::size_t>(i), '!'), {}, -1, -0.5});
+      translation.hypotheses.push_back(
+          {text + std::string(static_cast<std::size_t>(i), '!'), {}, -1, -0.5});
     }
     translations.push_back(std::move(translation));
   }
@@ -33,7 +35,9 @@ class Service : public testing::Test {
   HttpAnswer get(const std::string& path, const std::string& host = "127.0.0.1:8080") {
     return ask({"GET", path, host, "", "", ""});
   }
-  TranslationService service(const ServiceSettings& settings) { return {settings, queue_, metrics_}; }
+  TranslationService service(const ServiceSettings& settings) {
+    return {settings, queue_, metrics_};
+  }
 
   ServiceSettings settings_;
   ServeMetrics metrics_;
@@ -48,7 +52,8 @@ TEST_F(Service, TranslatesOneAndMany) {
   const Json many = Json::parse(post(R"({"texts": ["a", "", "b"]})").body, "answer");
   ASSERT_EQ(many.at("translations").items().size(), 3U);
   EXPECT_EQ(many.at("translations").items()[2].at("text").as_string(), "B");
-  EXPECT_EQ(Json::parse(post(R"({"texts": []})").body, "answer").at("translations").items().size(), 0U);
+  EXPECT_EQ(Json::parse(post(R"({"texts": []})").body, "answer").at("translations").items().size(),
+            0U);
 }
 
 TEST_F(Service, ADocumentIsAnsweredSentenceBySentenceHoweverLong) {
@@ -97,13 +102,15 @@ TEST_F(Service, WhatIsWrongHasItsStatus) {
   EXPECT_EQ(get("/translate").status, 405);
   EXPECT_EQ(get("/nothing").status, 404);
   EXPECT_EQ(ask({"POST", "/nothing", "localhost", "", "application/json", ""}).status, 404);
-  EXPECT_EQ(ask({"POST", "/translate", "localhost", "", "text/plain", R"({"text": "a"})"}).status, 415);
+  EXPECT_EQ(ask({"POST", "/translate", "localhost", "", "text/plain", R"({"text": "a"})"}).status,
+            415);
   EXPECT_EQ(ask({"DELETE", "/translate", "localhost", "", "", ""}).status, 405);
 }
 
 TEST_F(Service, ThePageAsksNobodyElse) {
   const HttpAnswer page = get("/");
-  EXPECT_THAT(page.headers, testing::Contains(testing::Pair("Content-Security-Policy", HasSubstr("default-src 'none'"))));
+  EXPECT_THAT(page.headers, testing::Contains(testing::Pair("Content-Security-Policy",
+                                                            HasSubstr("default-src 'none'"))));
   EXPECT_THAT(page.body, testing::Not(HasSubstr("http")));
 }
 
@@ -116,7 +123,8 @@ TEST(ServeMetrics, CountsAsPrometheusReads) {
   const std::string text = metrics.text(7);
   for (const char* line :
        {"tandem_requests_total{code=\"200\"} 2\n", "tandem_requests_total{code=\"503\"} 1\n",
-        "tandem_request_seconds_bucket{le=\"0.01\"} 1\n", "tandem_request_seconds_bucket{le=\"0.025\"} 2\n",
+        "tandem_request_seconds_bucket{le=\"0.01\"} 1\n",
+        "tandem_request_seconds_bucket{le=\"0.025\"} 2\n",
         "tandem_request_seconds_bucket{le=\"+Inf\"} 3\n", "tandem_request_seconds_count 3\n",
         "tandem_sentences_total 3\n", "tandem_waiting_sentences 7\n"}) {
     EXPECT_THAT(text, HasSubstr(line));

@@ -23,8 +23,8 @@ namespace tandem {
 
 struct QueueSettings {
   std::size_t threads = 1;
-  std::size_t most_waiting = 512;     // sentences; more are refused
-  std::size_t batch_bytes = 4096;     // of text in a batch, unless it is a single sentence
+  std::size_t most_waiting = 512;          // sentences; more are refused
+  std::size_t batch_bytes = 4096;          // of text in a batch, unless it is a single sentence
   std::chrono::microseconds linger{2000};  // of a thread whose batch is not full
 };
 
