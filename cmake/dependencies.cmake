@@ -15,6 +15,7 @@ pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(pmix REQUIRED IMPORTED_TARGET pmix>=3)
 pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson>=3.0)
 pkg_check_modules(ncursesw REQUIRED ncursesw)
+pkg_check_modules(httplib REQUIRED IMPORTED_TARGET cpp-httplib>=0.11)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece>=0.1.97)
 
 find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)

@@ -31,6 +31,7 @@ LIBRARIES = {
     "CLI/": "cli",
     "benchmark/": "bench",
     "curl/": "data",
+    "httplib.h": "translate",
     "nlohmann/": "base",
     "openssl/": "base",
     "pmix": "cluster",

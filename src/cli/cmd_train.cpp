@@ -30,6 +30,7 @@
 #include "train/resume.h"
 #include "train/retention.h"
 #include "train/trainer.h"
+#include "translate/export/export_targets.h"
 
 namespace tandem {
 namespace {
@@ -286,11 +287,12 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
       }
     }
   };
-  return run_to_end({train, [&]() -> const TrainState& { return trainer->state(); },
-                     [&] {
-                       return export_model(run, trainer->state(), model, exchange.newest_weights(),
-                                           model_files);
-                     }},
+  const auto make_model = [&] {
+    const std::string text =
+        export_model(run, trainer->state(), model, exchange.newest_weights(), model_files);
+    return text + export_targets(config.exports, run.model(), run.exports());
+  };
+  return run_to_end({train, [&]() -> const TrainState& { return trainer->state(); }, make_model},
                     observers, team, *watch, mirror.get());
 }
 

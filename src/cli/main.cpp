@@ -18,7 +18,10 @@ void add_all_verbs(CommandLine& line) {
   add_report(line);
   add_export_log(line);
   add_average(line);
+  add_export(line);
+  add_import(line);
   add_translate(line);
+  add_serve(line);
   add_evaluate(line);
   add_score(line);
   add_encode(line);

@@ -15,6 +15,7 @@
 #include "config/cost_config.h"
 #include "config/data_config.h"
 #include "config/eval_config.h"
+#include "config/export_config.h"
 #include "config/log_config.h"
 #include "config/model_config.h"
 #include "config/optim_config.h"
@@ -50,6 +51,7 @@ struct RunConfig {
   ClusterConfig cluster;
   LogConfig log;
   CostConfig cost;
+  ExportConfig exports;  // section "export", which is a word of C++
 };
 
 template <class Visitor>
@@ -72,6 +74,7 @@ void describe(Visitor&& option, RunConfig& c) {
   option.section("cluster", c.cluster);
   option.section("log", c.log);
   option.section("cost", c.cost);
+  option.section("export", c.exports);
 }
 
 // Every option, bound to the fields of this config: valid while it lives where it is.

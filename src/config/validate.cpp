@@ -112,6 +112,16 @@ void check_stop(const RunConfig& c, Problems& problems) {
   needs_evaluations("stop.bleu", s.bleu.has_value());
 }
 
+void check_export(const RunConfig& c, Problems& problems) {
+  if (!c.exports.has(ExportTargets::huggingface)) return;
+  if (const std::string why = huggingface_obstacle(c.model); !why.empty()) {
+    problems.push_back(
+        {{"export.targets", "model.norm", "model.positions"},
+         format("export.targets={}: {}; change either", name_of(c.exports.targets), why),
+         {}});
+  }
+}
+
 }  // namespace
 
 std::vector<Problem> validate(const RunConfig& config) {
@@ -121,6 +131,7 @@ std::vector<Problem> validate(const RunConfig& config) {
   check_batch(config, problems);
   check_optim(config, problems);
   check_stop(config, problems);
+  check_export(config, problems);
   return problems;
 }
 

@@ -28,6 +28,12 @@ TEST(Validate, EachRuleFindsItsConflictAndNothingElse) {
       {"is odd", [](auto& c) { c.model.d_model = 513, c.model.heads = 1; }},
       {"above model.max_positions", [](auto& c) { c.data.max_length = 2000; }},
       {"exclude each other", [](auto& c) { c.batch.sentences_per_worker = 2; }},
+      {"knows post-norm models only", [](auto& c) { c.exports.targets = ExportTargets::both; }},
+      {"computes its position vectors",
+       [](auto& c) {
+         c.exports.targets = ExportTargets::huggingface;
+         c.model.norm = NormPlace::post, c.model.positions = Positions::learned;
+       }},
       {"must be set", [](auto& c) { c.batch.tokens.reset(); }},
       {"would fit into no batch", [](auto& c) { c.batch.tokens = 255; }},
       {"needs 1 or more", [](auto& c) { c.optim.warmup_steps = 0; }},

@@ -25,6 +25,7 @@ class RunFolder {
   fs::path checkpoint(std::int64_t step) const;
   fs::path best() const { return root_ / "best"; }
   fs::path model() const { return root_ / "model"; }
+  fs::path exports() const { return root_ / "export"; }
 
   // What is there, by step; nothing is checked.
   std::map<std::int64_t, fs::path> list_checkpoints() const;

@@ -46,9 +46,10 @@ class SentenceSearch {
     if (candidates.size() > width_of_step(settings_)) candidates.resize(width_of_step(settings_));
 
     std::vector<Live> next;
-    for (const Candidate& candidate : candidates) {
+    for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
+      const Candidate& candidate = candidates[rank];
       if (candidate.id == eos_) {
-        finish(candidate);
+        if (rank < static_cast<std::size_t>(settings_.beam)) finish(candidate);
       } else if (next.size() < static_cast<std::size_t>(settings_.beam)) {
         next.push_back({candidate.parent->ids, candidate.log_probability, candidate.parent->row});
         next.back().ids.push_back(candidate.id);

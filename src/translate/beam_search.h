@@ -2,14 +2,15 @@
 //
 // A hypothesis of n tokens, its end mark counted, scores (sum of log probabilities) / penalty(n)
 // with penalty(n) = ((5 + n) / 6)^alpha, as in GNMT, Tensor2Tensor and OpenSeq2Seq. Each step takes
-// the best 2 * beam continuations of a sentence's live hypotheses; those that end are finished, the
-// best `beam` of the others live on. A live hypothesis that cannot reach the worst of n_best
-// finished ones, even if all that is still to come were certain, is dropped: nothing it could lead
-// to would be returned. A sentence without live hypotheses leaves the batch. At the length limit
-// everything ends. beam 1 takes the likeliest word at each step until that is the end mark
-// (greedy). Marks other than eos (pad, bos, unk) are never written. Equal scores: the earlier
-// hypothesis, then the smaller id. What comes out for a sentence does not depend on its neighbours
-// in the batch, but for rounding.
+// the best 2 * beam continuations of a sentence's live hypotheses; those of the best `beam` that
+// end are finished (an end that is less likely than `beam` ways to go on is none, as in fairseq,
+// CTranslate2 and transformers), the best `beam` of the others live on. A live hypothesis that
+// cannot reach the worst of n_best finished ones, even if all that is still to come were certain,
+// is dropped: nothing it could lead to would be returned. A sentence without live hypotheses leaves
+// the batch. At the length limit everything ends. beam 1 takes the likeliest word at each step
+// until that is the end mark (greedy). Marks other than eos (pad, bos, unk) are never written.
+// Equal scores: the earlier hypothesis, then the smaller id. What comes out for a sentence does not
+// depend on its neighbours in the batch, but for rounding.
 #pragma once
 
 #include <cstdint>

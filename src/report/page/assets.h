@@ -1,4 +1,4 @@
-// assets: the fixed parts of the page, put into the program by cmake/report_assets.cmake.
+// assets: the fixed parts of the page, put into the program by cmake/assets.cmake.
 #pragma once
 
 #include <string_view>

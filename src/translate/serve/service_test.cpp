@@ -1,0 +1,135 @@
+#include "translate/serve/service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace tandem {
+namespace {
+
+using testing::HasSubstr;
+
+// Translates into upper case.
+std::vector<LineTranslation> shout(std::span<const std::string> lines,
+                                   const SearchSettings& search) {
+  std::vector<LineTranslation> translations;
+  for (std::string text : lines) {
+    for (char& c : text) c = static_cast<char>(std::toupper(c));
+    LineTranslation translation;
+    for (std::int64_t i = 0; i < search.n_best; ++i) {
+      translation.hypotheses.push_back(
+          {text + std::string(static_cast<std::size_t>(i), '!'), {}, -1, -0.5});
+    }
+    translations.push_back(std::move(translation));
+  }
+  return translations;
+}
+
+class Service : public testing::Test {
+ protected:
+  HttpAnswer ask(HttpRequest request) { return service(settings_).answer(request); }
+  HttpAnswer post(const std::string& body, const std::string& authorization = "") {
+    return ask({"POST", "/translate", "localhost:8080", authorization, "application/json", body});
+  }
+  HttpAnswer get(const std::string& path, const std::string& host = "127.0.0.1:8080") {
+    return ask({"GET", path, host, "", "", ""});
+  }
+  TranslationService service(const ServiceSettings& settings) {
+    return {settings, queue_, metrics_};
+  }
+
+  ServiceSettings settings_;
+  ServeMetrics metrics_;
+  TranslationQueue queue_{{.threads = 2, .most_waiting = 40}, shout};
+};
+
+TEST_F(Service, TranslatesOneAndMany) {
+  const Json one = Json::parse(post(R"({"text": "a dog", "alternatives": 2})").body, "answer");
+  EXPECT_EQ(one.at("text").as_string(), "A DOG");
+  EXPECT_EQ(one.at("alternatives").items().size(), 2U);
+  EXPECT_EQ(one.at("alternatives").items()[1].at("text").as_string(), "A DOG!");
+  const Json many = Json::parse(post(R"({"texts": ["a", "", "b"]})").body, "answer");
+  ASSERT_EQ(many.at("translations").items().size(), 3U);
+  EXPECT_EQ(many.at("translations").items()[2].at("text").as_string(), "B");
+  EXPECT_EQ(Json::parse(post(R"({"texts": []})").body, "answer").at("translations").items().size(),
+            0U);
+}
+
+TEST_F(Service, ADocumentIsAnsweredSentenceBySentenceHoweverLong) {
+  std::string document;
+  for (int i = 0; i < 100; ++i) document += "Sentence " + std::to_string(i) + ". ";
+  const HttpAnswer answer = post(Json::object().set("document", document).dump());
+  ASSERT_TRUE(answer.next_part);
+  std::string part;
+  for (int i = 0; answer.next_part(part); ++i) {
+    const Json line = Json::parse(part, "line");
+    EXPECT_EQ(line.at("index").as_int(), i);
+    EXPECT_EQ(line.at("text").as_string(), "SENTENCE " + std::to_string(i) + ".");
+  }
+  EXPECT_EQ(Json::parse(part, "line").at("sentences").as_int(), 100);
+}
+
+TEST_F(Service, OverloadIs503AndSaysWhenToComeBack) {
+  Json texts = Json::array();
+  for (int i = 0; i < 41; ++i) texts.push("a");
+  const HttpAnswer answer = post(Json::object().set("texts", std::move(texts)).dump());
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.headers, testing::Contains(testing::Pair("Retry-After", "1")));
+}
+
+TEST_F(Service, ATokenIsAskedForWhereItMatters) {
+  settings_.token = "0123456789abcdef";
+  EXPECT_EQ(post(R"({"text": "a"})").status, 401);
+  EXPECT_EQ(post(R"({"text": "a"})", "Bearer 0123456789abcdeF").status, 401);
+  EXPECT_EQ(post(R"({"text": "a"})", "Bearer ").status, 401);
+  EXPECT_EQ(post(R"({"text": "a"})", "Bearer 0123456789abcdef").status, 200);
+  EXPECT_EQ(get("/metrics").status, 401);
+  EXPECT_EQ(get("/health", "any.example").status, 200);
+}
+
+TEST_F(Service, WithoutATokenOnlyOwnNamesAreAnswered) {
+  for (const char* host : {"127.0.0.1", "127.0.0.1:1", "localhost:8080", "[::1]:8080"}) {
+    EXPECT_EQ(get("/health", host).status, 200) << host;
+  }
+  for (const char* host : {"", "evil.example", "127.evil.example:8080", "10.0.0.1"}) {
+    EXPECT_EQ(get("/health", host).status, 403) << host;
+  }
+}
+
+TEST_F(Service, WhatIsWrongHasItsStatus) {
+  EXPECT_EQ(post("{").status, 400);
+  EXPECT_EQ(get("/translate").status, 405);
+  EXPECT_EQ(get("/nothing").status, 404);
+  EXPECT_EQ(ask({"POST", "/nothing", "localhost", "", "application/json", ""}).status, 404);
+  EXPECT_EQ(ask({"POST", "/translate", "localhost", "", "text/plain", R"({"text": "a"})"}).status,
+            415);
+  EXPECT_EQ(ask({"DELETE", "/translate", "localhost", "", "", ""}).status, 405);
+}
+
+TEST_F(Service, ThePageAsksNobodyElse) {
+  const HttpAnswer page = get("/");
+  EXPECT_THAT(page.headers, testing::Contains(testing::Pair("Content-Security-Policy",
+                                                            HasSubstr("default-src 'none'"))));
+  EXPECT_THAT(page.body, testing::Not(HasSubstr("http")));
+}
+
+TEST(ServeMetrics, CountsAsPrometheusReads) {
+  ServeMetrics metrics;
+  metrics.visit(200, 0.02);
+  metrics.visit(200, 20);
+  metrics.visit(503, 0.0);
+  metrics.batch(3, 10, 12, 0.5);
+  const std::string text = metrics.text(7);
+  for (const char* line :
+       {"tandem_requests_total{code=\"200\"} 2\n", "tandem_requests_total{code=\"503\"} 1\n",
+        "tandem_request_seconds_bucket{le=\"0.01\"} 1\n",
+        "tandem_request_seconds_bucket{le=\"0.025\"} 2\n",
+        "tandem_request_seconds_bucket{le=\"+Inf\"} 3\n", "tandem_request_seconds_count 3\n",
+        "tandem_sentences_total 3\n", "tandem_waiting_sentences 7\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+}  // namespace
+}  // namespace tandem
