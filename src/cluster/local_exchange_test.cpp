@@ -150,7 +150,7 @@ TEST(LocalExchange, ASignalToOneIsHeardByAllAfterTheSameStep) {
     Mover mover(comm, nullptr, {LinkFormat::int8, rhythm_of(4)});
     const bool signalled = comm.world().self().host_index == 1;
     for (int i = 0; i < 20; ++i) {
-      const auto stats = mover.move({signalled && mover.step >= 6, 1.5, 0.1});
+      const auto stats = mover.move({signalled && mover.step >= 6, false, 1.5, 0.1});
       const auto rank = static_cast<std::size_t>(comm.rank());
       if (heard[rank] < 0 && stats.agreed && stats.agreed->stop) heard[rank] = mover.step;
       if (stats.agreed) {
