@@ -66,7 +66,7 @@ struct Bench {
     wait(compute);
     if (local) {
       const at::NoGradGuard no_gradient;
-      local->after_update(number, {false, 0, compute});
+      local->after_update(number, {false, false, 0, compute});
     } else if (flat.defined()) {
       team.comm().all_reduce(flat);
     } else if (exchange) {

@@ -10,8 +10,12 @@ if(NOT TANDEM_SANITIZE)
   target_compile_definitions(tandem_quick PRIVATE TANDEM_VERSION="${PROJECT_VERSION}")
   set_target_properties(tandem_quick PROPERTIES OUTPUT_NAME tandem-quick RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 
-  target_sources(tandem PRIVATE src/cli/quick/hand_over.cpp)
-  add_dependencies(tandem tandem_quick)
+  # Never from the compiler cache: it does not see that the file holds the program, and would give back an old one.
+  add_library(tandem_hand_over OBJECT src/cli/quick/hand_over.cpp)
+  target_link_libraries(tandem_hand_over PRIVATE tandem_warnings)
+  set_target_properties(tandem_hand_over PROPERTIES CXX_COMPILER_LAUNCHER "")
+  add_dependencies(tandem_hand_over tandem_quick)
   set_source_files_properties(src/cli/quick/hand_over.cpp PROPERTIES
     COMPILE_DEFINITIONS TANDEM_QUICK_PROGRAM="${quick_program}" OBJECT_DEPENDS ${quick_program})
+  target_sources(tandem PRIVATE $<TARGET_OBJECTS:tandem_hand_over>)
 endif()
