@@ -46,6 +46,8 @@ def missing() -> str:
     """Why there can be no Slurm here; empty when there can."""
     if os.geteuid() != 0:
         return "needs root: starts Slurm's daemons"
+    if not Path("/sys/fs/cgroup").is_dir():
+        return "needs /sys/fs/cgroup, which slurmd looks for; a chroot may lack it"
     for tool in ("munged", "slurmctld", "slurmd", "srun"):
         if not shutil.which(tool):
             return f"needs {tool}"
