@@ -11,7 +11,7 @@ import pytest
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here is to be fetched
 ctranslate2 = pytest.importorskip("ctranslate2", reason="scripts/setup --tests installs it")
 transformers = pytest.importorskip("transformers", reason="scripts/setup --tests installs it")
-safetensors_numpy = pytest.importorskip("safetensors.numpy")
+safetensors_numpy = pytest.importorskip("safetensors.numpy", reason="scripts/setup --tests installs it")
 import numpy  # noqa: E402
 import sentencepiece  # noqa: E402
 import torch  # noqa: E402
