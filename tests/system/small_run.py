@@ -9,3 +9,14 @@ optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
 eval: {every: 1000000, beam: 1}
 log: {every: 1}
 """
+
+# A model whose matrices are large enough to be coded, for the lossy exchanges.
+CODED_RUN = """
+threads: 1
+model: {preset: tiny, d_model: 128, heads: 2, ffn: 256, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
+data: {max_length: 64}
+batch: {tokens: 400}
+optim: {schedule: inverse_sqrt, lr: 0.003, warmup_steps: 5}
+eval: {every: 1000000, beam: 1}
+log: {every: 1}
+"""

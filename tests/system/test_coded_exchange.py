@@ -4,16 +4,10 @@ import json
 import shutil
 
 import pytest
+from small_run import CODED_RUN
 
-CONFIG = """
-threads: 1
-model: {preset: tiny, d_model: 128, heads: 2, ffn: 256, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
-data: {max_length: 64}
-batch: {tokens: 400}
-optim: {schedule: inverse_sqrt, lr: 0.003, warmup_steps: 5}
-eval: {every: 1000000, beam: 1}
+CONFIG = CODED_RUN + """
 checkpoint: {every: 4}
-log: {every: 1}
 """
 # Codes and scales alone are 1.008 and 0.516; a hundredth of so small a model are vectors, sent as fp32.
 BYTES_A_PARAMETER = {"int8": (1.02, 1.06), "int4": (0.54, 0.58)}

@@ -5,17 +5,11 @@ import shutil
 import time
 
 import pytest
+from small_run import CODED_RUN
 
-CONFIG = """
-threads: 1
-model: {preset: tiny, d_model: 128, heads: 2, ffn: 256, encoder_layers: 1, decoder_layers: 1, dropout: 0.1}
-data: {max_length: 64}
-batch: {tokens: 400}
-optim: {schedule: inverse_sqrt, lr: 0.003, warmup_steps: 5}
-eval: {every: 1000000, beam: 1}
+CONFIG = CODED_RUN + """
 checkpoint: {every: 1000000}
 cluster: {check_every: 7}
-log: {every: 1}
 """
 LOCAL = ("cluster.mode=local", "cluster.local_steps=4")
 
