@@ -2,7 +2,8 @@
 
 What a good engineer writes in an afternoon: sentences sorted into padded batches of similar length, pre-norm, three-way
 tied embeddings, label smoothing, Adam, clipping. The same settings as tandem gets. When the loss is to be compared, batches are
-mixed as tandem's are: sentences of one length a batch teach less. Prints one JSON object.
+mixed as tandem's are (sentences of one length a batch teach less) and go through the model in slices of similar length, whose
+gradients are added up. Prints one JSON object.
 Usage: torch_transformer.py DATASET SETTINGS.json, where DATASET is tandem's (vocab.model) with train.src ... beside it
 """
 
@@ -59,8 +60,22 @@ def read(folder, part, vocab, longest):
     return pairs
 
 
+SLICES = 8  # of a mixed batch: padding it as a whole would triple the work
+
+
+def padded(pairs):
+    pad = lambda rows: nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], True, PAD)
+    return pad([a for a, _ in pairs]), pad([[BOS] + b[:-1] for _, b in pairs]), pad([b for _, b in pairs])
+
+
+def slices_of(batch):
+    ordered = sorted(batch, key=lambda pair: (len(pair[1]), len(pair[0])))
+    size = -(-len(ordered) // SLICES)
+    return [ordered[i:i + size] for i in range(0, len(ordered), size)]
+
+
 def batches(pairs, tokens, rng, mixed):
-    """Padded batches with about as many target tokens each, in random order; of similar length unless mixed."""
+    """Batches with about as many target tokens each, in random order; each a list of padded slices, one unless mixed."""
     order = list(range(len(pairs)))
     rng.shuffle(order)
     if not mixed:
@@ -76,15 +91,14 @@ def batches(pairs, tokens, rng, mixed):
         made.append(batch)
     rng.shuffle(made)
     for batch in made:
-        pad = lambda rows: nn.utils.rnn.pad_sequence([torch.tensor(r) for r in rows], True, PAD)
-        yield pad([a for a, _ in batch]), pad([[BOS] + b[:-1] for _, b in batch]), pad([b for _, b in batch])
+        yield [padded(part) for part in (slices_of(batch) if mixed else [batch])]
 
 
 @torch.no_grad()
 def validation_loss(model, pairs):
     model.eval()
     total = count = 0
-    for src, tgt_in, tgt_out in batches(pairs, 2000, random.Random(0), False):
+    for [(src, tgt_in, tgt_out)] in batches(pairs, 2000, random.Random(0), False):
         scores = model(src, tgt_in)
         total += nn.functional.cross_entropy(scores.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, reduction="sum").item()
         count += (tgt_out != PAD).sum().item()
@@ -103,17 +117,18 @@ def main(make_model=Model):
     adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, s["beta2"]), eps=1e-9)
     step, seen, timed, seconds = 0, 0, 0, 0.0
     while step < s["steps"]:
-        for src, tgt_in, tgt_out in batches(train, s["tokens"], rng, s["validate"]):
+        for slices in batches(train, s["tokens"], rng, s["validate"]):
             start = time.perf_counter()
             rate = s["lr"] * min((step + 1) / s["warmup"], (s["warmup"] / (step + 1)) ** 0.5)
             for group in adam.param_groups:
                 group["lr"] = rate
-            count = (tgt_out != PAD).sum()
-            scores = model(src, tgt_in)
-            loss = nn.functional.cross_entropy(scores.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, reduction="sum",
-                                               label_smoothing=0.1) / count
+            count = sum((tgt_out != PAD).sum() for _, _, tgt_out in slices)
             adam.zero_grad()
-            loss.backward()
+            for src, tgt_in, tgt_out in slices:
+                scores = model(src, tgt_in)
+                loss = nn.functional.cross_entropy(scores.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, reduction="sum",
+                                                   label_smoothing=0.1) / count
+                loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             adam.step()
             step += 1
