@@ -96,6 +96,7 @@ ExitCode check_hosts(const Options& options) {
   if (data) {
     model = std::make_unique<Transformer>(config.model, data->vocab->size(),
                                           device_of(config.device), compute_type(config.precision));
+    model->set_ops(config.ops);
     model->initialize(static_cast<std::uint64_t>(config.seed));
   }
   const PreflightReport report =

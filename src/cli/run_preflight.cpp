@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "cli/run_exchange.h"
+#include "cli/run_setup.h"
 #include "cli/run_trial.h"
 #include "cli/step_facts.h"
 #include "config/dump.h"
@@ -53,6 +54,7 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   setting.facts = step_facts(config, text, shape, {});
   setting.schemes = parts.schemes.empty() ? schemes_to_try(config, {}) : parts.schemes;
   setting.local_steps = config.cluster.local_steps.value_or(0);
+  setting.workers_share_cores = device_of(config.device).is_cpu();
   setting.require = config.cluster.require;
   setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
   setting.needs.memory_bytes =
@@ -71,7 +73,10 @@ PreflightReport run_preflight(const PreflightParts& parts) {
   PreflightWork work;
   work.compute = [&]() -> ComputeSeconds {
     if (parts.model == nullptr) return {};  // the dataset is still to be sent here
-    const double tokens = setting.facts.tokens / parts.world.size();
+    const auto workers = static_cast<double>(parts.world.size());
+    StepTokens tokens = step_tokens(parts.config, text_facts(parts.config), parts.world.size());
+    tokens.src /= workers;
+    tokens.tgt /= workers;
     return try_compute(*parts.model, parts.data->train, parts.config, tokens,
                        setting.compute_seconds);
   };

@@ -5,22 +5,26 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <vector>
 
+#include "cli/run_setup.h"
 #include "cluster/grad_exchange.h"
 #include "data/batch.h"
+#include "model/step_work.h"
 #include "train/adam.h"
 
 namespace tandem {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr std::int64_t kFirstTokens = 32;
+constexpr double kFirstTokens = 48;
+// Products of fewer rows are slower by the row: what they cost tells little about a step.
+constexpr double kTellingTokens = 192;
+constexpr double kCheap = 0.1;                      // of the time for all tries
 constexpr std::int64_t kOptimizerValues = 4 << 20;  // more than caches hold
 
-double since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // Pairs from all over the corpus, up to so many target tokens.
@@ -39,85 +43,96 @@ Batch batch_of(const Corpus& corpus, std::int64_t tokens, std::int64_t max_lengt
 }
 
 struct Tried {
-  double tokens = 0, forward = 0, backward = 0;
+  double flops = 0, forward = 0, backward = 0;
   double total() const { return forward + backward; }
 };
 
 Tried try_batch(Transformer& model, const Batch& batch, const RunConfig& config) {
   Tried tried;
-  tried.tokens = static_cast<double>(batch.tgt_out.size());
-  const Clock::time_point start = Clock::now();
+  tried.flops =
+      step_flops(model.config(), model.vocabulary(), static_cast<double>(batch.src_ids.size()),
+                 static_cast<double>(batch.tgt_out.size()));
+  const double start = now_seconds();
   const DropoutStep dropout{static_cast<std::uint64_t>(config.seed), 0};
   const LossTerms loss = model.loss(batch, {config.optim.label_smoothing, dropout});
   (void)loss.sum.item<double>();  // a GPU has finished when the number is here
-  tried.forward = since(start);
+  tried.forward = now_seconds() - start;
   loss.sum.backward();
   (void)model.params().gradients().narrow(0, 0, 1).item<float>();
-  tried.backward = since(start) - tried.forward;
+  tried.backward = now_seconds() - start - tried.forward;
   return tried;
 }
 
-// What others took of the machine's time in between is no part of the cost.
-Tried quicker(const Tried& a, const Tried& b) {
-  return b.total() < a.total() ? b : a;
+// The same batch until the time is over. The first ones pay for their memory's pages: of the later
+// half the one in the middle counts.
+Tried try_until(Transformer& model, const Batch& batch, const RunConfig& config, double end) {
+  std::vector<Tried> tries;
+  do {
+    tries.push_back(try_batch(model, batch, config));
+  } while (now_seconds() + tries.back().total() < end);
+  const std::span<Tried> later = std::span(tries).subspan(tries.size() / 2);
+  std::ranges::sort(later, {}, &Tried::total);
+  return later[(later.size() - 1) / 2];
 }
 
-// A batch costs fixed + slope * tokens.
-struct CostLine {
-  CostLine(const Tried& small, const Tried& large, double Tried::*phase) {
-    const double steep = large.*phase / large.tokens;  // as if nothing were fixed
-    const double measured = (large.*phase - small.*phase) / (large.tokens - small.tokens);
-    slope = std::clamp(measured, 0.5 * steep, steep);
-    fixed = large.*phase - slope * large.tokens;
-  }
-  double at(double tokens, double batches) const { return fixed * batches + slope * tokens; }
-  double slope = 0, fixed = 0;
-};
+// One layer on each side tells what six cost, in a sixth of the time.
+Transformer thin_model(const Transformer& model, const RunConfig& config) {
+  ModelConfig thin = model.config();
+  thin.encoder_layers = thin.decoder_layers = 1;
+  Transformer made(thin, model.vocabulary(), model.params().device(),
+                   compute_type(config.precision));
+  made.set_ops(config.ops);
+  made.params().values().fill_(0.01);  // any weights take as long
+  return made;
+}
 
 double try_optimizer(const RunConfig& config, std::int64_t values, at::Device device) {
   const std::int64_t tried = std::min(values, kOptimizerValues);
   FlatParams params({{"trial", {tried}}}, device);
   Adam adam(params, config.optim);
   adam.step(1, 1e-3, 1);  // touches the pages
-  const Clock::time_point start = Clock::now();
+  const double start = now_seconds();
   adam.step(2, 1e-3, 1);
   (void)params.values().narrow(0, 0, 1).item<float>();
-  return since(start) * static_cast<double>(values) / static_cast<double>(tried);
+  return (now_seconds() - start) * static_cast<double>(values) / static_cast<double>(tried);
 }
 
 }  // namespace
 
 ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunConfig& config,
-                           double tokens, double seconds) {
-  const std::int64_t most =
-      std::min(config.batch.max_tokens_per_micro,
-               std::max<std::int64_t>(2 * kFirstTokens, std::llround(tokens)));
-  const Clock::time_point start = Clock::now();
-  const auto try_size = [&](std::int64_t size) {
-    return try_batch(model, batch_of(corpus, size, config.data.max_length), config);
+                           const StepTokens& tokens, double seconds) {
+  const auto batch_for = [&](double size) {
+    const double most =
+        std::min(static_cast<double>(config.batch.max_tokens_per_micro), tokens.tgt);
+    return batch_of(corpus, std::llround(std::min(size, most)), config.data.max_length);
   };
-  try_size(kFirstTokens);  // threads, and kernels that are chosen at first use
-  std::int64_t size = 2 * kFirstTokens;
-  Tried tried = try_size(size);
-  // The next one takes twice as long, then once more, and half of it.
-  while (2 * size <= most && since(start) + 5 * tried.total() < seconds) {
-    size *= 2;
-    tried = try_size(size);
-  }
-  // Only now: the first batch of a size pays for its memory's pages, as training does once.
-  Tried large = try_size(size), small = try_size(size / 2);
-  while (since(start) + 1.5 * tried.total() < seconds) {
-    large = quicker(large, try_size(size));
-    small = quicker(small, try_size(size / 2));
-  }
+  Transformer thin = thin_model(model, config);
+  const double end = now_seconds() + seconds;
+  const Batch few = batch_for(kFirstTokens);
+  // The first one pays for threads and for kernels that are chosen at first use.
+  Tried first = try_batch(thin, few, config);
+  if (first.total() < kCheap * seconds) first = try_batch(thin, few, config);
+
+  const auto step_work = [&](const Transformer& of) {
+    return step_flops(of.config(), of.vocabulary(), tokens.src, tokens.tgt);
+  };
+  const double left = end - now_seconds();
+  const auto tokens_in = [&](double time, const Transformer& of) {
+    return time / (first.total() / first.flops * step_work(of)) * tokens.tgt;
+  };
+  Transformer& chosen = tokens_in(left / 4, model) >= kTellingTokens ? model : thin;
+  const double size = std::max(kTellingTokens, tokens_in(left / 5, chosen));
+  const Tried tried = try_until(chosen, batch_for(size), config, end);
   model.params().zero_gradients();
 
-  const double batches = std::ceil(tokens / static_cast<double>(config.batch.max_tokens_per_micro));
+  const double scale = step_work(model) / tried.flops;
   ComputeSeconds compute;
-  compute.forward = CostLine(small, large, &Tried::forward).at(tokens, batches);
-  compute.backward = CostLine(small, large, &Tried::backward).at(tokens, batches);
+  compute.forward = scale * tried.forward;
+  compute.backward = scale * tried.backward;
   compute.optimizer = try_optimizer(config, model.params().count(), model.params().device());
-  compute.micro_batches = std::max<std::int64_t>(1, std::llround(batches));
+  compute.micro_batches = std::max<std::int64_t>(
+      1,
+      std::llround(std::ceil(tokens.tgt / static_cast<double>(config.batch.max_tokens_per_micro))));
   return compute;
 }
 
@@ -132,9 +147,9 @@ std::function<double(double values)> exchange_trial(Comm& comm, LinkFormat forma
     GradExchange exchange(comm, gradients, {{parameter, 0, count}}, setting);
     double totals[1] = {0};
     exchange.finish(totals);  // buffers and first pages; and all workers are here
-    const Clock::time_point start = Clock::now();
+    const double start = now_seconds();
     exchange.finish(totals);
-    return since(start);
+    return now_seconds() - start;
   };
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "cli/step_facts.h"
 #include "cluster/comm.h"
 #include "cluster/step_model.h"
 #include "config/cluster_config.h"
@@ -13,11 +14,11 @@
 
 namespace tandem {
 
-// Forward and backward of this worker's part of a step (so many target tokens), from batches of
-// growing size that take about so many seconds together, and the line through the last two; the
-// optimizer on a buffer of its own. At least two batches are tried, however slow the machine.
+// Forward and backward of this worker's part of a step: a batch that fits a third of so many
+// seconds, again and again, scaled by the arithmetic of a step. A model too slow for a batch that
+// tells anything is tried with one layer on each side. The optimizer on a buffer of its own.
 ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunConfig& config,
-                           double tokens, double seconds);
+                           const StepTokens& tokens, double seconds);
 
 // The exchange of so many values in their buckets, for preflight: all workers call it together.
 // comm outlives it.

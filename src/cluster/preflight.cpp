@@ -83,28 +83,55 @@ void compare_hosts(const World& world, Talk& talk, const HostFacts& own,
   report.refusal = refusal_from(talk.agree("hosts-agree", refusal_json(refusal)));
 }
 
-// A step takes as long as its slowest worker.
-void measure_compute(const World& world, Talk& talk, const PreflightWork& work,
-                     PreflightReport& report) {
-  const ComputeSeconds own = work.compute();
-  talk.tell("compute", Json::object()
-                           .set("forward", own.forward)
-                           .set("backward", own.backward)
-                           .set("optimizer", own.optimizer)
-                           .set("other", own.other)
-                           .set("micro_batches", own.micro_batches));
+Json compute_json(const ComputeSeconds& seconds) {
+  return Json::object()
+      .set("forward", seconds.forward)
+      .set("backward", seconds.backward)
+      .set("optimizer", seconds.optimizer)
+      .set("other", seconds.other)
+      .set("micro_batches", seconds.micro_batches);
+}
+
+ComputeSeconds compute_from(const Json& json) {
+  return {json.at("forward").as_double(), json.at("backward").as_double(),
+          json.at("optimizer").as_double(), json.at("other").as_double(),
+          json.at("micro_batches").as_int()};
+}
+
+// Where workers share cores, what one waited for in the trial another one had: over the steps of a
+// run it is the same for all, and they take as long as their mean speed says.
+double host_seconds(const std::vector<double>& workers, bool share_cores) {
+  if (!share_cores) return std::ranges::max(workers);
+  double speeds = 0;
+  for (const double seconds : workers) speeds += 1 / std::max(seconds, 1e-9);
+  return static_cast<double>(workers.size()) / speeds;
+}
+
+// A step takes as long as its slowest host.
+void measure_compute(const World& world, Talk& talk, const PreflightSetting& setting,
+                     const PreflightWork& work, PreflightReport& report) {
+  talk.tell("compute", compute_json(work.compute()));
   if (world.rank != 0) return;
-  std::vector<int> ranks(world.workers.size());
-  for (std::size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<int>(i);
-  const std::vector<Json> told = talk.gather("compute", ranks);
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    const Json& t = told[rank];
-    const ComputeSeconds seconds{t.at("forward").as_double(), t.at("backward").as_double(),
-                                 t.at("optimizer").as_double(), t.at("other").as_double(),
-                                 t.at("micro_batches").as_int()};
-    if (rank > 0 && seconds.total() <= report.compute.total()) continue;
-    report.compute = seconds;
-    report.slowest_worker = world.name_of(static_cast<int>(rank));
+  for (int host = 0; host < world.hosts(); ++host) {
+    const std::vector<int> ranks = world.ranks_of_host(host);
+    std::vector<double> totals;
+    ComputeSeconds slowest;
+    int slowest_rank = ranks.front();
+    for (std::size_t i = 0; const Json& told : talk.gather("compute", ranks)) {
+      const ComputeSeconds seconds = compute_from(told);
+      totals.push_back(seconds.total());
+      if (i == 0 || seconds.total() > slowest.total()) {
+        slowest = seconds;
+        slowest_rank = ranks[i];
+      }
+      ++i;
+    }
+    const double factor =
+        host_seconds(totals, setting.workers_share_cores) / std::max(slowest.total(), 1e-9);
+    if (host > 0 && factor * slowest.total() <= report.compute.total()) continue;
+    report.compute = {factor * slowest.forward, factor * slowest.backward,
+                      factor * slowest.optimizer, factor * slowest.other, slowest.micro_batches};
+    report.slowest_worker = world.name_of(slowest_rank);
   }
 }
 
@@ -211,7 +238,7 @@ PreflightReport preflight(const World& world, Store& store, const HostFacts& own
   if (!report.refusal) {
     report.links = measure_links(
         world, store, {setting.link_seconds, setting.link_limit_seconds, "preflight/links"});
-    measure_compute(world, talk, work, report);
+    measure_compute(world, talk, setting, work, report);
     report.exchange = measure_exchange(setting, work, summary_of(report.links));
     if (world.rank == 0) forecast(setting, world, report);
     agree_on_verdict(talk, report);

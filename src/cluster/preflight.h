@@ -32,7 +32,8 @@ struct PreflightSetting {
   // More than one: the most exact that is nearly free is chosen.
   std::vector<Scheme> schemes = {Scheme::exact_bf16};
   std::int64_t local_steps = 0;
-  std::optional<double> require;  // least speed-up over one host
+  std::optional<double> require;     // least speed-up over one host
+  bool workers_share_cores = false;  // of a host; GPUs are each worker's own
   HostNeeds needs;
   bool dataset_is_sent = false;
   std::optional<std::int64_t> steps_to_end;
@@ -40,7 +41,7 @@ struct PreflightSetting {
   std::string currency;
   // What it may take by design; more than three in all would be noticed at every start.
   double link_seconds = 1.4;
-  double compute_seconds = 0.7;   // of trying
+  double compute_seconds = 1.1;   // of trying
   double exchange_seconds = 0.2;  // of the larger of two exchanges, which runs twice
   double design_seconds() const { return link_seconds + compute_seconds + 2 * exchange_seconds; }
   double link_limit_seconds = 10;  // of a round of probes, when a link is dead
