@@ -150,4 +150,5 @@ def main():
           (f"; tandem / torch: validation loss {result['val_loss_ratio']:.4f}x" if "val_loss_ratio" in result else ""))
 
 
-main()
+if __name__ == "__main__":
+    main()
