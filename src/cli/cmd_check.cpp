@@ -69,8 +69,10 @@ class Gathering {
 
 // A host that lacks the dataset must still answer, so that the first one can name it.
 std::unique_ptr<Dataset> dataset_of(const RunConfig& config, const World& world) {
-  if (world.rank != 0 && !fs::exists(fs::path(config.data.path) / "card.json")) return nullptr;
-  return std::make_unique<Dataset>(config.data.path);
+  for (const std::string& folder : dataset_folders(config.data)) {
+    if (world.rank != 0 && !fs::exists(fs::path(folder) / "card.json")) return nullptr;
+  }
+  return std::make_unique<Dataset>(config.data);
 }
 
 void print(const PreflightReport& report, bool json) {

@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 struct Options {
-  std::string src, tgt, valid_src, valid_tgt, tsv, valid_tsv, out, vocab;
+  std::string src, tgt, valid_src, valid_tgt, tsv, valid_tsv, out, vocab, like;
   std::string vocab_type = "bpe";
   std::int64_t vocab_size = 32000, sample_pairs = 250000, seed = 1, max_length = 250;
   std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -29,13 +29,30 @@ PairFiles files_of(const std::string& src, const std::string& tgt, const std::st
   return {src, tgt, tsv};
 }
 
+// Vocabulary and validation text of a dataset that is there already.
+void take_after(const Options& o, PrepareRequest& request) {
+  if (!(o.vocab + o.valid_src + o.valid_tgt + o.valid_tsv).empty()) {
+    throw UserError(
+        "--like takes vocabulary and validation text from a dataset; leave out --vocab "
+        "and --valid-src, --valid-tgt or --valid-tsv");
+  }
+  const fs::path like = o.like;
+  read_card(like);
+  request.vocab = like / "vocab.model";
+  request.valid = {like / "valid.src.txt", like / "valid.tgt.txt", {}};
+}
+
 PrepareRequest request_of(const Options& o) {
   PrepareRequest request;
   request.train = files_of(o.src, o.tgt, o.tsv, "");
-  request.valid = files_of(o.valid_src, o.valid_tgt, o.valid_tsv, "valid");
   request.out = o.out;
   request.replace = o.replace;
   request.vocab = o.vocab;
+  if (o.like.empty()) {
+    request.valid = files_of(o.valid_src, o.valid_tgt, o.valid_tsv, "valid");
+  } else {
+    take_after(o, request);
+  }
   request.training = {o.vocab_type, static_cast<std::int32_t>(o.vocab_size), o.character_coverage,
                       static_cast<std::int32_t>(o.threads)};
   request.sample_pairs = static_cast<std::uint64_t>(o.sample_pairs);
@@ -60,6 +77,9 @@ void add_prepare(CommandLine& line) {
   verb.option("--out", o->out, "folder to write the dataset to", true);
   verb.flag("--replace", o->replace, "replace the dataset that is there");
   verb.option("--vocab", o->vocab, "use this SentencePiece .model instead of training one");
+  verb.option("--like", o->like,
+              "take vocabulary and validation text of this dataset, to train on both "
+              "(data.corpora)");
   verb.option("--vocab-size", o->vocab_size, "pieces of the vocabulary, joint for both sides", 8,
               1 << 24);
   verb.choice("--vocab-type", o->vocab_type, {"bpe", "unigram"}, "kind of vocabulary to train");

@@ -220,8 +220,8 @@ std::optional<PreflightReport> check_links(Team& team, const RunConfig& config, 
 EndRecord train_in(Team& team, HostFiles& files, const Options& options, const RunConfig& config,
                    const std::atomic<bool>& stop) {
   Comm& comm = team.comm();
-  files.share_dataset();
-  const Dataset data(config.data.path);
+  files.share_datasets();
+  const Dataset data(config.data);
   const Json settings = settings_of(config, data, comm.size());
   check_same_settings(comm, settings);
   const RunFolder run(config.run);

@@ -49,7 +49,7 @@ RankSlot slot_of(const Comm& comm) {
 
 // The mean over all pairs. Sums of batches are added in their order, so the number of workers does
 // not change a bit of it.
-double mean_loss(const Transformer& model, const Corpus& corpus,
+double mean_loss(const Transformer& model, const Mixture& corpus,
                  std::span<const std::uint32_t> pairs, std::int64_t at_once, std::size_t threads,
                  Comm& comm) {
   auto batches = loss_of_batches(model, corpus, pairs, at_once, threads, slot_of(comm));

@@ -33,10 +33,16 @@ std::string files_token(const std::string& job_token) {
   return hmac_sha256(job_token, "files");
 }
 
+DataConfig data_at(const std::string& path) {
+  DataConfig config;
+  config.path = path;
+  return config;
+}
+
 // What tells datasets apart; empty: there is none that can be used.
-std::string dataset_identity(const fs::path& path) try {
-  const Dataset whole(path);
-  return hash_text(hash64(read_file(path / "card.json")));
+std::string dataset_identity(const std::string& path) try {
+  const Dataset whole(data_at(path));
+  return hash_text(hash64(read_file(fs::path(path) / "card.json")));
 } catch (const UserError&) {
   return {};
 }
@@ -62,7 +68,11 @@ bool has_file(const fs::path& path, const FolderOffer& offer) {
 }  // namespace
 
 HostFiles::HostFiles(Team& team, const RunConfig& config, const std::atomic<bool>& stop)
-    : team_(team), config_(config), run_(config.run), stop_(stop) {
+    : team_(team),
+      config_(config),
+      run_(config.run),
+      datasets_(dataset_folders(config.data)),
+      stop_(stop) {
   if (!several_hosts() || !leads()) return;
   const World& world = team_.world();
   receiver_ = std::make_unique<FolderReceiver>(
@@ -76,7 +86,12 @@ FolderPlace HostFiles::place_of(const FolderOffer& offer) const {
   if (!config_.data.distribute || team_.world().rank == 0) {
     return {.refusal = "no dataset is wanted here"};
   }
-  return {.target = config_.data.path, .problem = dataset_problem};
+  const auto number = static_cast<std::size_t>(offer.step);
+  if (number >= datasets_.size()) {
+    return {.refusal = format("data.corpora names {} datasets here, but there are more to send",
+                              datasets_.size())};
+  }
+  return {.target = datasets_[number], .problem = dataset_problem};
 }
 
 FolderPlace HostFiles::place_of_checkpoint(const FolderOffer& offer) const {
@@ -116,28 +131,44 @@ std::string HostFiles::wait_for(const std::string& key) {
   return team_.store().get(key, std::chrono::seconds(10));
 }
 
-void HostFiles::share_dataset() {
+void HostFiles::share_datasets() {
   if (!config_.data.distribute || !several_hosts()) return;
   team_.at(0, "sending the dataset");
-  const auto found = texts_of_all(team_.comm(), leads() ? dataset_identity(config_.data.path) : "");
+  const auto counts = texts_of_all(team_.comm(), format("{}", datasets_.size()));
+  for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+    if (counts[rank] == counts.front()) continue;
+    throw UserError(
+        format("{} and {} name different numbers of datasets ({} and {}) in data.path "
+               "and data.corpora; start all workers with the same settings",
+               team_.world().name_of(static_cast<int>(rank)), team_.world().name_of(0),
+               counts[rank], counts.front()));
+  }
+  for (std::size_t i = 0; i < datasets_.size(); ++i) share_dataset(static_cast<std::int64_t>(i));
+}
+
+void HostFiles::share_dataset(std::int64_t number) {
+  const std::string& path = datasets_[static_cast<std::size_t>(number)];
+  const std::string sent = format("{} {}", kDatasetSent, number);
+  const auto found = texts_of_all(team_.comm(), leads() ? dataset_identity(path) : "");
   const World& world = team_.world();
   if (world.rank != 0) {
-    wait_for(kDatasetSent);
+    wait_for(sent);
     return;
   }
-  if (found.front().empty()) const Dataset says_why(config_.data.path);
+  if (found.front().empty()) const Dataset says_why(data_at(path));
   FolderOffer offer;
   for (int host = 1; host < world.hosts(); ++host) {
     if (found[static_cast<std::size_t>(world.leader_of(host))] == found.front()) continue;
-    if (offer.files.empty()) offer = offer_folder(FolderKind::dataset, 0, config_.data.path);
+    if (offer.files.empty()) offer = offer_folder(FolderKind::dataset, number, path);
     send_dataset_to(host, offer);
   }
-  team_.store().set(kDatasetSent, "yes");
+  team_.store().set(sent, "yes");
 }
 
 void HostFiles::send_dataset_to(int host, const FolderOffer& offer) {
   const World& world = team_.world();
   const std::string& name = world.workers[static_cast<std::size_t>(world.leader_of(host))].host;
+  const std::string& path = datasets_[static_cast<std::size_t>(offer.step)];
   const auto start = std::chrono::steady_clock::now();
   SendSetting setting = line_to(host);
   {
@@ -149,13 +180,13 @@ void HostFiles::send_dataset_to(int host, const FolderOffer& offer) {
       if (stop_) throw Interrupted(format("stopped; {} has no dataset yet", name));
     };
     try {
-      send_folder(config_.data.path, offer, setting);
+      send_folder(path, offer, setting);
     } catch (const EnvError& error) {
       throw EnvError(format("cannot send the dataset to {}: {}", name, error.what()));
     }
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  notes_.push_back(format("sent the dataset {} to {}: {} in {:.1f} s", config_.data.path, name,
+  notes_.push_back(format("sent the dataset {} to {}: {} in {:.1f} s", path, name,
                           size_text(static_cast<double>(offer.bytes())), took.count()));
 }
 

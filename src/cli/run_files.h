@@ -22,8 +22,8 @@ class HostFiles {
   // All workers make one; it outlives whatever any host may still send.
   HostFiles(Team& team, const RunConfig& config, const std::atomic<bool>& stop);
 
-  // data.distribute: afterwards every host has the dataset of rank 0's host. All workers call it.
-  void share_dataset();
+  // data.distribute: afterwards every host has the datasets of rank 0's host. All workers call it.
+  void share_datasets();
 
   // Where the run goes on, for rank 0. With choice "auto" the newest whole checkpoint of all hosts
   // is brought to rank 0's host first. All workers call it.
@@ -41,6 +41,7 @@ class HostFiles {
   FolderPlace place_of(const FolderOffer& offer) const;
   FolderPlace place_of_checkpoint(const FolderOffer& offer) const;
   SendSetting line_to(int host);
+  void share_dataset(std::int64_t number);
   void send_dataset_to(int host, const FolderOffer& offer);
   void bring_checkpoint(const ResumePoint& own, int owner, std::int64_t step);
   std::string wait_for(const std::string& key);
@@ -48,6 +49,7 @@ class HostFiles {
   Team& team_;
   const RunConfig& config_;
   const RunFolder run_;
+  const std::vector<std::string> datasets_;  // an offer names one by its number
   const std::atomic<bool>& stop_;
   std::atomic<std::int64_t> fetched_step_ = -1;  // rank 0 expects this checkpoint
   std::vector<std::string> notes_;

@@ -35,18 +35,76 @@ at::ScalarType compute_type(Precision precision) {
   return at::kFloat;
 }
 
-Dataset::Dataset(const fs::path& path)
-    : card(read_card(path)),
-      vocab(Vocab::load(path / "vocab.model")),
-      train(path, "train"),
-      valid(path, "valid") {
-  for (const auto& [part, corpus] : {std::pair{"train", &train}, {"valid", &valid}}) {
-    if (corpus->vocab_hash() == vocab->hash()) continue;
-    throw UserError(
-        format("{}/{}.index was made with the vocabulary {}, but vocab.model is {}; "
-               "prepare the dataset again",
-               path.string(), part, hash_text(corpus->vocab_hash()), hash_text(vocab->hash())));
+namespace {
+
+void check_vocabulary(const Corpus& corpus, const std::string& path, const char* part,
+                      const Vocab& vocab, const std::string& owner) {
+  if (corpus.vocab_hash() == vocab.hash()) return;
+  const std::string advice =
+      path == owner ? "prepare the dataset again" : format("prepare it with --like {}", owner);
+  throw UserError(
+      format("{}/{}.index was made with the vocabulary {}, but {}/vocab.model is {}; {}", path,
+             part, hash_text(corpus.vocab_hash()), owner, hash_text(vocab.hash()), advice));
+}
+
+std::vector<Corpus> open_corpora(const std::vector<CorpusWeight>& chosen) {
+  std::vector<Corpus> corpora;
+  for (const CorpusWeight& corpus : chosen) corpora.emplace_back(corpus.path, "train");
+  return corpora;
+}
+
+std::vector<PartCard> read_train_cards(const std::vector<CorpusWeight>& chosen) {
+  std::vector<PartCard> cards;
+  for (const CorpusWeight& corpus : chosen) cards.push_back(read_card(corpus.path).train);
+  return cards;
+}
+
+Mixture mixture_of(const std::vector<CorpusWeight>& chosen, const std::vector<Corpus>& corpora) {
+  std::vector<Mixture::Part> parts;
+  for (std::size_t i = 0; i < chosen.size(); ++i) parts.push_back({&corpora[i], chosen[i].weight});
+  return Mixture(parts);
+}
+
+}  // namespace
+
+Dataset::Dataset(const DataConfig& config)
+    : card(read_card(config.path)),
+      vocab(Vocab::load(fs::path(config.path) / "vocab.model")),
+      valid(config.path, "valid"),
+      chosen(corpora_of(config)),
+      train_cards(read_train_cards(chosen)),
+      corpora(open_corpora(chosen)),
+      train(mixture_of(chosen, corpora)) {
+  check_vocabulary(valid, config.path, "valid", *vocab, config.path);
+  for (std::size_t i = 0; i < corpora.size(); ++i) {
+    check_vocabulary(corpora[i], chosen[i].path, "train", *vocab, config.path);
   }
+}
+
+PartCard train_card(const Dataset& data) {
+  PartCard sum;
+  for (const PartCard& part : data.train_cards) {
+    sum.lines += part.lines;
+    sum.pairs += part.pairs;
+    for (SideCard PartCard::*side : {&PartCard::src, &PartCard::tgt}) {
+      (sum.*side).text_bytes += (part.*side).text_bytes;
+      (sum.*side).tokens += (part.*side).tokens;
+    }
+  }
+  sum.fingerprint = data.train.fingerprint();
+  return sum;
+}
+
+std::string train_identity(const Dataset& data) {
+  if (data.train.fingerprint() == data.corpora.front().fingerprint()) {
+    return hash_text(data.train.fingerprint());
+  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < data.corpora.size(); ++i) {
+    parts.push_back(
+        format("{}:{}", hash_text(data.corpora[i].fingerprint()), data.chosen[i].weight));
+  }
+  return format("{}", join(parts, ", "));
 }
 
 BatchSetting batch_setting(const RunConfig& c, int workers) {
@@ -59,7 +117,7 @@ Json settings_of(const RunConfig& config, const Dataset& data, int workers) {
   // Only then does their number change the batches.
   if (config.batch.sentences_per_worker) settings.set("workers", workers);
   settings.set("dataset", Json::object()
-                              .set("train", hash_text(data.train.fingerprint()))
+                              .set("train", train_identity(data))
                               .set("vocabulary", hash_text(data.vocab->hash())));
   return settings;
 }
@@ -67,17 +125,24 @@ Json settings_of(const RunConfig& config, const Dataset& data, int workers) {
 RunFacts facts_of(const RunConfig& config, const Dataset& data, const Transformer& model,
                   const std::string& device, int workers) {
   const BatchPlan plan(data.train.lengths(),
-                       {data.train.fingerprint(), static_cast<std::uint64_t>(config.seed), 0,
-                        batch_setting(config, workers)});
+                       data.train.plan_input(static_cast<std::uint64_t>(config.seed), 0,
+                                             batch_setting(config, workers)));
   const LrSchedule schedule(config.optim, config.model.d_model, config.stop.steps);
   RunFacts facts;
   facts.device = device;
   facts.threads = at::get_num_threads();
   facts.parameters = model.params().count();
   facts.vocabulary = model.vocabulary();
-  facts.train_pairs = data.card.train.pairs;
-  facts.train_src_tokens = data.card.train.src.tokens;
-  facts.train_tgt_tokens = data.card.train.tgt.tokens;
+  const PartCard all = train_card(data);
+  facts.train_pairs = all.pairs;
+  facts.train_src_tokens = all.src.tokens;
+  facts.train_tgt_tokens = all.tgt.tokens;
+  if (config.data.corpora) {
+    for (std::size_t i = 0; i < data.chosen.size(); ++i) {
+      facts.corpora.push_back(format("{} pairs of {}, {} times an epoch", data.train_cards[i].pairs,
+                                     data.chosen[i].path, data.chosen[i].weight));
+    }
+  }
   facts.valid_pairs = data.card.valid.pairs;
   facts.left_out = plan.left_out();
   facts.steps_per_epoch = static_cast<std::int64_t>(plan.batches());
@@ -100,6 +165,12 @@ Json run_record_facts(const RunConfig& config, const Dataset& data, const RunFac
         .set("tgt_tokens", card.tgt.tokens)
         .set("fingerprint", hash_text(card.fingerprint));
   };
+  Json corpora = Json::array();
+  for (std::size_t i = 0; i < data.chosen.size(); ++i) {
+    corpora.push(part(data.train_cards[i])
+                     .set("path", data.chosen[i].path)
+                     .set("weight", data.chosen[i].weight));
+  }
   char host[256] = "?";
   ::gethostname(host, sizeof host - 1);
   Json out = Json::object();
@@ -111,8 +182,9 @@ Json run_record_facts(const RunConfig& config, const Dataset& data, const RunFac
   out.set("data", Json::object()
                       .set("path", config.data.path)
                       .set("vocabulary", data.card.vocab_size)
-                      .set("train", part(data.card.train))
-                      .set("valid", part(data.card.valid)));
+                      .set("train", part(train_card(data)))
+                      .set("valid", part(data.card.valid))
+                      .set("corpora", std::move(corpora)));
   out.set("settings", dump_json(config));
   return out;
 }

@@ -3,12 +3,14 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "config/run_config.h"
 #include "data/batch_plan.h"
 #include "data/corpus.h"
 #include "data/dataset_card.h"
+#include "data/mixture.h"
 #include "data/vocab.h"
 #include "model/transformer.h"
 #include "train/run_summary.h"
@@ -19,13 +21,22 @@ namespace tandem {
 at::Device device_of(DeviceChoice choice, int local_rank = 0);
 at::ScalarType compute_type(Precision precision);
 
-// A dataset whose parts belong to its vocabulary; else a UserError names them by hash.
+// What data.path and data.corpora name: all of one vocabulary; else a UserError names what is not,
+// by hash. Vocabulary and validation part are those of data.path.
 struct Dataset {
-  explicit Dataset(const fs::path& path);
-  DatasetCard card;
+  explicit Dataset(const DataConfig& config);
+  DatasetCard card;  // of data.path
   std::shared_ptr<const Vocab> vocab;
-  Corpus train, valid;
+  Corpus valid;
+  std::vector<CorpusWeight> chosen;  // that are trained on
+  std::vector<PartCard> train_cards;
+  std::vector<Corpus> corpora;
+  Mixture train;
 };
+// Of all corpora together, each counted once.
+PartCard train_card(const Dataset& data);
+// The hash of what is trained on; of several corpora, each hash with its weight.
+std::string train_identity(const Dataset& data);
 
 // workers: batch.sentences_per_worker is multiplied by it.
 BatchSetting batch_setting(const RunConfig& config, int workers = 1);

@@ -50,7 +50,8 @@ RunStart start_at(const ResumePoint& point, const Json& settings, Learner& learn
 }
 
 bool may_differ(const std::string& key) {
-  constexpr std::array<std::string_view, 4> kOfAHost = {"run", "data.path", "threads", "device"};
+  constexpr std::array<std::string_view, 5> kOfAHost = {"run", "data.path", "data.corpora",
+                                                        "threads", "device"};
   return std::ranges::find(kOfAHost, key) != kOfAHost.end();
 }
 

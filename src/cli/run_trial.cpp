@@ -28,7 +28,7 @@ double now_seconds() {
 }
 
 // Pairs from all over the corpus, up to so many target tokens.
-Batch batch_of(const Corpus& corpus, std::int64_t tokens, std::int64_t max_length) {
+Batch batch_of(const Mixture& corpus, std::int64_t tokens, std::int64_t max_length) {
   std::vector<std::uint32_t> chosen;
   std::int64_t sum = 0;
   // A step that has no factor in common with most sizes: neighbours come from different places.
@@ -99,7 +99,7 @@ double try_optimizer(const RunConfig& config, std::int64_t values, at::Device de
 
 }  // namespace
 
-ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunConfig& config,
+ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunConfig& config,
                            const StepTokens& tokens, double seconds) {
   const auto batch_for = [&](double size) {
     const double most =

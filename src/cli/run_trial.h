@@ -9,7 +9,7 @@
 #include "cluster/step_model.h"
 #include "config/cluster_config.h"
 #include "config/run_config.h"
-#include "data/corpus.h"
+#include "data/mixture.h"
 #include "model/transformer.h"
 
 namespace tandem {
@@ -17,7 +17,7 @@ namespace tandem {
 // Forward and backward of this worker's part of a step: a batch that fits a third of so many
 // seconds, again and again, scaled by the arithmetic of a step. A model too slow for a batch that
 // tells anything is tried with one layer on each side. The optimizer on a buffer of its own.
-ComputeSeconds try_compute(Transformer& model, const Corpus& corpus, const RunConfig& config,
+ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunConfig& config,
                            const StepTokens& tokens, double seconds);
 
 // The exchange of so many values in their buckets, for preflight: all workers call it together.

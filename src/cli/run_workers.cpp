@@ -36,7 +36,7 @@ ExitCode train_with_workers(const WorkersOptions& options, const RunConfig& conf
         "--workers starts workers on one machine, but a launcher has started this process as one "
         "of several already; leave --workers out");
   }
-  const Dataset data(config.data.path);
+  const Dataset data(config.data);
   SpawnSetting setting;
   setting.program = "/proc/self/exe";
   setting.arguments = train_arguments(options, options.resume);

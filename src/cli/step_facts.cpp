@@ -39,22 +39,30 @@ std::int64_t workers_of(const std::vector<Json>& lines) {
 }  // namespace
 
 TextFacts text_facts(const RunConfig& config) {
-  const fs::path path = config.data.path;
-  if (!fs::exists(path / "card.json")) {
+  for (const std::string& path : dataset_folders(config.data)) {
+    if (fs::exists(fs::path(path) / "card.json")) continue;
     return {kUsualVocabulary,
             kUsualSrcTokens,
             kUsualTgtTokens,
             {},
-            format("no dataset at {}: {} subwords and {} target tokens a sentence assumed",
-                   path.string(), kUsualVocabulary, kUsualTgtTokens)};
+            format("no dataset at {}: {} subwords and {} target tokens a sentence assumed", path,
+                   kUsualVocabulary, kUsualTgtTokens)};
   }
-  const DatasetCard card = read_card(path);
-  const auto pairs = static_cast<double>(std::max<std::uint64_t>(1, card.train.pairs));
-  const double src = static_cast<double>(card.train.src.tokens) / pairs + 1;  // with its end mark
-  const double tgt = static_cast<double>(card.train.tgt.tokens) / pairs + 1;
-  return {card.vocab_size, src, tgt, pairs,
-          format("dataset {}: {} subwords, {:.1f} target tokens a sentence", path.string(),
-                 card.vocab_size, tgt)};
+  double pairs = 0, src = 0, tgt = 0;  // of an epoch
+  std::vector<std::string> paths;
+  for (const CorpusWeight& corpus : corpora_of(config.data)) {
+    const PartCard part = read_card(corpus.path).train;
+    pairs += corpus.weight * static_cast<double>(part.pairs);
+    src += corpus.weight * static_cast<double>(part.src.tokens);
+    tgt += corpus.weight * static_cast<double>(part.tgt.tokens);
+    paths.push_back(corpus.path);
+  }
+  pairs = std::max(1.0, pairs);
+  const std::int64_t vocabulary = read_card(config.data.path).vocab_size;
+  const double src_mean = src / pairs + 1, tgt_mean = tgt / pairs + 1;  // with their end marks
+  return {vocabulary, src_mean, tgt_mean, pairs,
+          format("dataset {}: {} subwords, {:.1f} target tokens a sentence", join(paths, ", "),
+                 vocabulary, tgt_mean)};
 }
 
 StepTokens step_tokens(const RunConfig& config, const TextFacts& text, std::int64_t workers) {

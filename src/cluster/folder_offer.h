@@ -41,7 +41,7 @@ struct OfferedFile {
 
 struct FolderOffer {
   FolderKind kind = FolderKind::dataset;
-  std::int64_t step = 0;  // of a checkpoint
+  std::int64_t step = 0;  // of a checkpoint; the number of a dataset among several
   std::vector<OfferedFile> files;
   std::uint64_t bytes() const;  // of all files
   bool operator==(const FolderOffer&) const = default;

@@ -13,7 +13,7 @@ namespace tandem {
 namespace {
 
 // Settings that say where things are on a host, not what is trained.
-const std::set<std::string, std::less<>> kPerHost{"run", "threads", "data.path",
+const std::set<std::string, std::less<>> kPerHost{"run", "threads", "data.path", "data.corpora",
                                                   "cluster.interface"};
 constexpr std::size_t kMostNamed = 5;  // named in one sentence
 

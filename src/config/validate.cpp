@@ -39,6 +39,12 @@ void check_model(const RunConfig& c, Problems& problems) {
   }
 }
 
+void check_data(const RunConfig& c, Problems& problems) {
+  if (std::string why = corpora_problem(c.data); !why.empty()) {
+    problems.push_back({{"data.corpora"}, "data.corpora " + why, {}});
+  }
+}
+
 void check_batch(const RunConfig& c, Problems& problems) {
   const BatchConfig& b = c.batch;
   const std::vector<std::string> keys{"batch.tokens", "batch.sentences_per_worker"};
@@ -127,6 +133,7 @@ void check_export(const RunConfig& c, Problems& problems) {
 std::vector<Problem> validate(const RunConfig& config) {
   Problems problems;
   check_ranges(config, problems);
+  check_data(config, problems);
   check_model(config, problems);
   check_batch(config, problems);
   check_optim(config, problems);

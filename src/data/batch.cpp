@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "data/corpus.h"
+#include "data/mixture.h"
 
 namespace tandem {
 namespace {
@@ -24,7 +24,7 @@ std::vector<std::int32_t> offsets_of(std::span<const Sentence> sentences,
 
 }  // namespace
 
-Batch pack(const Corpus& corpus, std::span<const Sentence> sentences) {
+Batch pack(const Mixture& corpus, std::span<const Sentence> sentences) {
   const SpecialIds& special = corpus.special_ids();
   Batch batch;
   batch.src_offsets = offsets_of(sentences, &Sentence::src_tokens);
@@ -54,7 +54,7 @@ Batch pack(const Corpus& corpus, std::span<const Sentence> sentences) {
   return batch;
 }
 
-StepBatch make_step(const Corpus& corpus, const BatchPlan& plan, DataCursor cursor,
+StepBatch make_step(const Mixture& corpus, const BatchPlan& plan, DataCursor cursor,
                     const CutSetting& cut) {
   const auto index = static_cast<std::size_t>(cursor.next);
   check(cursor.next >= 0 && index < plan.batches(), "no such batch in the plan");

@@ -14,7 +14,7 @@
 
 namespace tandem {
 
-class Corpus;
+class Mixture;
 
 // B sentences, Ns source and Nt target tokens.
 // Source of sentence i: src_ids[src_offsets[i]] .. src_ids[src_offsets[i+1] - 1], the last is eos.
@@ -50,10 +50,10 @@ struct CutSetting {
   CostModel cost;                            // the same on all workers
 };
 
-Batch pack(const Corpus& corpus, std::span<const Sentence> sentences);
+Batch pack(const Mixture& corpus, std::span<const Sentence> sentences);
 
 // cursor.epoch is the plan's epoch; cursor.next one of its batches.
-StepBatch make_step(const Corpus& corpus, const BatchPlan& plan, DataCursor cursor,
+StepBatch make_step(const Mixture& corpus, const BatchPlan& plan, DataCursor cursor,
                     const CutSetting& cut);
 
 }  // namespace tandem

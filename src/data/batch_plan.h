@@ -1,8 +1,8 @@
 // batch_plan: which pairs make up each global batch of an epoch. A pure function of the corpus,
 // seed, epoch and global batch setting; the number of workers is not an input. An epoch is one
-// random order of all pairs, cut where a batch is full: every pair comes exactly once, every batch
-// is a random sample, and the last batch of the epoch is as small as it happens to be. Why so:
-// docs/decisions/0002-batch-plan.md.
+// random order of all pairs, cut where a batch is full: every pair comes exactly once (of a corpus
+// with a weight, as often as draws.h says), every batch is a random sample, and the last batch of
+// the epoch is as small as it happens to be. Why so: docs/decisions/0002-batch-plan.md.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "data/draws.h"
 #include "data/pair_lengths.h"
 
 namespace tandem {
@@ -25,11 +26,19 @@ struct BatchSetting {
   std::int64_t max_length = 256;  // subwords of a sentence with its mark; longer pairs are left out
 };
 
+// One of several corpora whose pairs follow one another.
+struct CorpusShare {
+  std::uint64_t fingerprint = 0;
+  std::size_t pairs = 0;
+  std::uint64_t weight = kOnce;
+};
+
 struct PlanInput {
-  std::uint64_t fingerprint = 0;  // of the corpus
+  std::uint64_t fingerprint = 0;  // of the corpus, or of all corpora with their weights
   std::uint64_t seed = 0;
   std::int64_t epoch = 0;
   BatchSetting batch;
+  std::span<const CorpusShare> shares = {};  // none: every pair once
 };
 
 class BatchPlan {
@@ -43,9 +52,9 @@ class BatchPlan {
   std::span<const std::uint32_t> batch(std::size_t index) const {
     return std::span(order_).subspan(starts_[index], starts_[index + 1] - starts_[index]);
   }
-  std::size_t pairs() const { return order_.size(); }
-  std::size_t left_out() const { return left_out_; }  // longer than max_length
-  std::uint64_t hash() const;                         // of every batch
+  std::size_t pairs() const { return order_.size(); }  // of the epoch, each time counted
+  std::size_t left_out() const { return left_out_; }   // longer than max_length
+  std::uint64_t hash() const;                          // of every batch
 
  private:
   std::vector<std::uint32_t> order_;   // pairs, batch after batch

@@ -115,6 +115,60 @@ TEST(BatchPlan, EveryInputChangesTheOrder) {
   EXPECT_EQ(starts.size(), inputs.size());
 }
 
+TEST(BatchPlan, APairComesAsOftenAsTheWeightOfItsCorpusSays) {
+  constexpr std::size_t kFirst = 3000, kSecond = 5000;
+  const Bounds bounds = sample_bounds(kFirst + kSecond, 8, 90);
+  const PairLengths lengths(bounds);
+  const std::vector<CorpusShare> shares{{1, kFirst, fixed_weight(2.3)},
+                                        {2, kSecond, fixed_weight(0.25)}};
+  std::vector<int> seen(lengths.size());
+  PlanInput input = input_of(BatchUnit::tokens, 3000);
+  input.shares = shares;
+  for (input.epoch = 0; input.epoch < 4; ++input.epoch) {
+    const BatchPlan plan(lengths, input);
+    std::vector<int> now(lengths.size());
+    for (std::size_t b = 0; b < plan.batches(); ++b) {
+      for (const auto pair : plan.batch(b)) ++now.at(pair);
+    }
+    std::size_t more = 0, second = 0;
+    for (std::size_t pair = 0; pair < seen.size(); ++pair) {
+      seen[pair] += now[pair];
+      ASSERT_GE(now[pair], pair < kFirst ? 2 : 0);
+      ASSERT_LE(now[pair], pair < kFirst ? 3 : 1);
+      more += pair < kFirst && now[pair] == 3 ? 1u : 0u;
+      second += pair >= kFirst && now[pair] == 1 ? 1u : 0u;
+    }
+    EXPECT_NEAR(static_cast<double>(more), 0.3 * kFirst, 150);      // deviation 25
+    EXPECT_NEAR(static_cast<double>(second), 0.25 * kSecond, 180);  // deviation 31
+  }
+  for (std::size_t pair = 0; pair < seen.size(); ++pair) {
+    if (pair < kFirst) {
+      ASSERT_TRUE(seen[pair] == 9 || seen[pair] == 10) << pair;  // 4 x 2.3 = 9.2
+    } else {
+      ASSERT_EQ(seen[pair], 1) << pair;
+    }
+  }
+}
+
+TEST(BatchPlan, SharesOfOnceChangeNothing) {
+  const Bounds bounds = sample_bounds(900, 8);
+  PlanInput input = input_of(BatchUnit::tokens, 3000);
+  const std::uint64_t plain = BatchPlan(PairLengths(bounds), input).hash();
+  const std::vector<CorpusShare> shares{{1, 400, kOnce}, {2, 500, kOnce}};
+  input.shares = shares;
+  EXPECT_EQ(BatchPlan(PairLengths(bounds), input).hash(), plain);
+}
+
+TEST(BatchPlan, RefusesWeightsThatMakeNoEpoch) {
+  const Bounds bounds = sample_bounds(20, 8, 50);
+  PlanInput input = input_of(BatchUnit::tokens, 3000);
+  std::vector<CorpusShare> shares{{1, 20, 1}};
+  input.shares = shares;
+  EXPECT_THROW(BatchPlan(PairLengths(bounds), input), UserError);
+  shares.front().weight = fixed_weight(1e9);
+  EXPECT_THROW(BatchPlan(PairLengths(bounds), input), UserError);
+}
+
 // Runs resume by recomputing this order. If this value changes, every checkpoint made before goes
 // on with other sentences: then a decision record is due.
 TEST(BatchPlan, TheOrderIsTheOneItHasAlwaysBeen) {

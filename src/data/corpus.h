@@ -19,6 +19,7 @@ class Corpus {
 
   std::size_t size() const { return lengths().size(); }  // pairs
   PairLengths lengths() const { return PairLengths(bounds_); }
+  PairLengths::Bounds bounds() const { return bounds_; }
   // Writes the ids of one sentence; out has room for its length.
   void copy_src(std::size_t pair, std::int32_t* out) const;
   void copy_tgt(std::size_t pair, std::int32_t* out) const;
@@ -36,7 +37,8 @@ class Corpus {
 
   fs::path tokens_path_;
   MappedFile index_, tokens_;
-  std::span<const std::uint64_t> bounds_, block_hashes_;
+  PairLengths::Bounds bounds_;
+  std::span<const std::uint64_t> block_hashes_;
   SpecialIds special_;
   std::int32_t vocab_size_ = 0;
   std::uint32_t bytes_per_id_ = 0;

@@ -2,11 +2,10 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "data/corpus.h"
 
 namespace tandem {
 
-Loader::Loader(const Corpus& corpus, const LoaderSetting& setting, DataCursor start)
+Loader::Loader(const Mixture& corpus, const LoaderSetting& setting, DataCursor start)
     : corpus_(corpus),
       setting_(setting),
       ready_(setting.steps_ahead),
@@ -65,8 +64,7 @@ void Loader::make_steps(DataCursor cursor) {
 }
 
 BatchPlan Loader::plan(std::int64_t epoch) const {
-  return BatchPlan(corpus_.lengths(),
-                   {corpus_.fingerprint(), setting_.seed, epoch, setting_.batch});
+  return BatchPlan(corpus_.lengths(), corpus_.plan_input(setting_.seed, epoch, setting_.batch));
 }
 
 }  // namespace tandem

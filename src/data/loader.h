@@ -12,6 +12,7 @@
 
 #include "base/queue.h"
 #include "data/batch.h"
+#include "data/mixture.h"
 
 namespace tandem {
 
@@ -24,10 +25,10 @@ struct LoaderSetting {
 
 class Loader {
  public:
-  // The corpus outlives the loader. (Who wants to know beforehand how many batches an epoch has and
-  // how many pairs are left out makes the BatchPlan of it.) Settings that cannot work come out of
-  // the first next(); so does a start that does not lie within its epoch.
-  Loader(const Corpus& corpus, const LoaderSetting& setting, DataCursor start);
+  // What the mixture views outlives the loader. (Who wants to know beforehand how many batches an
+  // epoch has and how many pairs are left out makes the BatchPlan of it.) Settings that cannot work
+  // come out of the first next(); so does a start that does not lie within its epoch.
+  Loader(const Mixture& corpus, const LoaderSetting& setting, DataCursor start);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
@@ -42,7 +43,7 @@ class Loader {
   void make_steps(DataCursor cursor);
   BatchPlan plan(std::int64_t epoch) const;
 
-  const Corpus& corpus_;
+  const Mixture corpus_;
   const LoaderSetting setting_;
   BoundedQueue<Ready> ready_;
   std::exception_ptr failure_;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
@@ -147,6 +148,59 @@ TEST(Loader, WorkersShareOutTheSentencesThatOneWouldGet) {
       }
     }
   }
+}
+
+// Over a border of epochs, from any position, with any number of workers.
+TEST(Loader, AMixtureIsSharedOutAndResumedLikeACorpus) {
+  const SampleCorpus first(150), second(400);
+  const std::vector<Mixture::Part> parts{{&*first, 2.5}, {&*second, 0.5}};
+  const Mixture mixture(parts);
+  EXPECT_EQ(mixture.size(), 550u);
+  Loader alone(mixture, setting_of(), {});
+  std::vector<StepBatch> steps;
+  while (steps.empty() || steps.back().cursor.epoch < 2) steps.push_back(alone.next());
+  for (std::size_t i = 0; i + 1 < steps.size(); i += 3) {
+    const std::size_t world = 1 + i % 4;
+    std::map<std::int32_t, Pair> together;
+    for (std::size_t rank = 0; rank < world; ++rank) {
+      Loader part(mixture, setting_of(rank, world), steps[i].after);
+      const StepBatch step = part.next();
+      EXPECT_EQ(step.cursor, steps[i + 1].cursor);
+      add_sentences(step, together);
+    }
+    ASSERT_EQ(together, sentences_of(steps[i + 1]));
+  }
+}
+
+TEST(Mixture, HasTheSentencesOfItsCorporaOneBehindTheOther) {
+  const SampleCorpus first(5), second(7), third(3);
+  const std::vector<Mixture::Part> parts{{&*first, 1}, {&*second, 1}, {&*third, 1}};
+  const Mixture mixture(parts);
+  ASSERT_EQ(mixture.size(), 15u);
+  std::size_t pair = 0;
+  for (const auto& [corpus, weight] : parts) {
+    for (std::size_t i = 0; i < corpus->size(); ++i, ++pair) {
+      ASSERT_EQ(mixture.lengths().src(pair), corpus->lengths().src(i));
+      ASSERT_EQ(mixture.lengths().tgt(pair), corpus->lengths().tgt(i));
+      Ids expected(corpus->lengths().src(i)), found(expected.size());
+      corpus->copy_src(i, expected.data());
+      mixture.copy_src(pair, found.data());
+      EXPECT_EQ(found, expected);
+    }
+  }
+}
+
+TEST(Mixture, FingerprintTellsContentsWeightsAndOrder) {
+  const SampleCorpus first(5), second(7);
+  const auto fingerprint = [](std::vector<Mixture::Part> parts) {
+    return Mixture(parts).fingerprint();
+  };
+  EXPECT_EQ(fingerprint({{&*first, 1}}), (*first).fingerprint());
+  const std::set<std::uint64_t> all{(*first).fingerprint(), fingerprint({{&*first, 2}}),
+                                    fingerprint({{&*first, 1}, {&*second, 1}}),
+                                    fingerprint({{&*second, 1}, {&*first, 1}}),
+                                    fingerprint({{&*first, 1}, {&*second, 1.5}})};
+  EXPECT_EQ(all.size(), 5u);
 }
 
 TEST(Loader, TotalsOfAStepAreThoseOfItsSentences) {

@@ -99,8 +99,9 @@ std::vector<SettingChange> changed_settings(const Json& was, const Json& is) {
 
 bool may_change(std::string_view key) {
   // These change memory, rounding or places only; a rate may be changed on purpose.
-  constexpr std::array<std::string_view, 4> kAlways = {"model.preset", "batch.max_tokens_per_micro",
-                                                       "data.path", "data.distribute"};
+  // What data.corpora says is in dataset.train, by hash.
+  constexpr std::array<std::string_view, 5> kAlways = {
+      "model.preset", "batch.max_tokens_per_micro", "data.path", "data.corpora", "data.distribute"};
   constexpr std::array<std::string_view, 9> kFixed = {"workers",   "seed",     "precision",
                                                       "data.",     "model.",   "batch.",
                                                       "optim.ema", "dataset.", "optim.beta"};

@@ -53,6 +53,7 @@ std::string summary_text(const RunConfig& config, const RunFacts& f) {
     out += format("; {} left out, longer than {}", f.left_out, config.data.max_length);
   }
   out += format("; {} validation pairs\n", f.valid_pairs);
+  for (const std::string& corpus : f.corpora) out += format("            {}\n", corpus);
   out += format("steps       {} an epoch", f.steps_per_epoch);
   if (config.stop.steps) {
     out += format(", at most {} ({:.1f} epochs)", *config.stop.steps,

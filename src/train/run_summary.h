@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/run_config.h"
 
@@ -16,7 +17,8 @@ struct RunFacts {
   std::int64_t parameters = 0;
   std::int64_t vocabulary = 0;
   std::uint64_t train_pairs = 0, train_src_tokens = 0, train_tgt_tokens = 0, valid_pairs = 0;
-  std::size_t left_out = 0;  // pairs longer than data.max_length
+  std::vector<std::string> corpora;  // a sentence about each, where there are weights
+  std::size_t left_out = 0;          // pairs longer than data.max_length
   std::int64_t steps_per_epoch = 0;
   std::int64_t peak_step = 0;  // updates before the one with the highest rate
   double peak_lr = 0;

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "data/batch.h"
-#include "data/corpus.h"
 #include "data/vocab.h"
 #include "model/transformer.h"
 #include "translate/batch_workers.h"
@@ -26,7 +25,7 @@ std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_le
   return chosen;
 }
 
-std::vector<LossSum> loss_of_batches(const Transformer& model, const Corpus& corpus,
+std::vector<LossSum> loss_of_batches(const Transformer& model, const Mixture& corpus,
                                      std::span<const std::uint32_t> pairs,
                                      std::int64_t batch_tokens, std::size_t threads,
                                      RankSlot slot) {
@@ -53,7 +52,7 @@ LossSum sum_of(std::span<const LossSum> batches) {
   return total;
 }
 
-LossSum loss_of_pairs(const Transformer& model, const Corpus& corpus,
+LossSum loss_of_pairs(const Transformer& model, const Mixture& corpus,
                       std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
                       std::size_t threads) {
   return sum_of(loss_of_batches(model, corpus, pairs, batch_tokens, threads, {0, 1}));

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "data/batch.h"
+#include "data/mixture.h"
 #include "data/pair_lengths.h"
 #include "translate/corpus_score.h"
 #include "translate/translate_lines.h"
 
 namespace tandem {
-
-class Corpus;
 
 // --- loss
 // -----------------------------------------------------------------------------------------
@@ -34,13 +33,13 @@ std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_le
 
 // Of every batch that the pairs are cut into, so that workers can each compute a part: only batches
 // whose number leaves the worker's rank when divided by the number of workers; the rest is zero.
-std::vector<LossSum> loss_of_batches(const Transformer& model, const Corpus& corpus,
+std::vector<LossSum> loss_of_batches(const Transformer& model, const Mixture& corpus,
                                      std::span<const std::uint32_t> pairs,
                                      std::int64_t batch_tokens, std::size_t threads, RankSlot slot);
 LossSum sum_of(std::span<const LossSum> batches);
 
 // Deterministic for a given batch_tokens: independent of the number of threads.
-LossSum loss_of_pairs(const Transformer& model, const Corpus& corpus,
+LossSum loss_of_pairs(const Transformer& model, const Mixture& corpus,
                       std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
                       std::size_t threads);
 

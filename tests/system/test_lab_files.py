@@ -76,6 +76,19 @@ def test_the_dataset_is_sent_to_a_host_that_lacks_it(hosts):
     assert [record["step"] for record in hosts.records("step")] == [1, 2, 3, 4, 5]
 
 
+def test_all_corpora_are_sent(hosts):
+    shutil.copytree(hosts.a / "data", hosts.a / "more")
+    shutil.copytree(hosts.a / "data", hosts.b / "data")
+    mixed = f"data.corpora={hosts.lab.disk}/data:2, {hosts.lab.disk}/more:0.5"
+    refused = hosts.train("stop.steps=2", mixed, code=2)
+    assert re.search(r"host-b rank 1 .*/more is not a dataset", refused), refused
+    hosts.train("stop.steps=2", mixed, "data.distribute=true")
+    assert contents(hosts.b / "more") == contents(hosts.a / "more")
+    (note,) = [event["text"] for event in hosts.records("event") if event["kind"] == "files"]
+    assert re.search(r"sent the dataset .*/more to host-b", note)
+    assert [part["weight"] for part in hosts.records("run")[0]["data"]["corpora"]] == [2, 0.5]
+
+
 def test_a_lost_disk_is_replaced_by_the_mirror_and_the_run_goes_on_to_the_bit(hosts):
     shutil.copytree(hosts.a / "data", hosts.b / "data")
     hosts.train("stop.steps=16", run="whole")
