@@ -1,5 +1,6 @@
 // bench_loader: how fast training data is opened, planned, cut and packed, on a dataset as large as
 // WMT14 English-German. Prints one JSON object; bench/loader.py holds it against the limits.
+// bench_loader DATA: the loader on a real dataset, with its own subwords and with sampled ones.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -105,8 +106,8 @@ LoaderSetting loader_setting(std::size_t world) {
 }
 
 // Target tokens that this worker gets for one second of one core.
-double measure_rate(const Corpus& corpus, std::size_t world, int steps) {
-  Loader loader(corpus, loader_setting(world), {});
+double measure_rate(const Corpus& corpus, const LoaderSetting& setting, int steps) {
+  Loader loader(corpus, setting, {});
   for (int i = 0; i < 50; ++i) loader.next();  // beyond the plans of two epochs
   const double start = cpu_s();
   std::size_t tokens = 0;
@@ -131,6 +132,17 @@ double measure_border_wait(const Corpus& corpus, double step_s) {
   return longest;
 }
 
+void run_sampling(const fs::path& dataset) {
+  const Corpus corpus(dataset, "train");
+  LoaderSetting setting = loader_setting(1);
+  Json result = Json::object();
+  result.set("tokens_per_s", measure_rate(corpus, setting, 100));
+  setting.vocab = Vocab::load(dataset / "vocab.model");
+  setting.sampling.emplace(0.1);
+  result.set("tokens_per_s_sampled", measure_rate(corpus, setting, 100));
+  std::puts(result.dump(2).c_str());
+}
+
 void run() {
   Json result = Json::object();
   result.set("pairs", kPairs);
@@ -143,8 +155,8 @@ void run() {
   const double start = now_s();
   const Corpus corpus(folder.path(), "train");
   result.set("open_s", now_s() - start)
-      .set("tokens_per_s", measure_rate(corpus, 1, 2000))
-      .set("tokens_per_s_one_of_8", measure_rate(corpus, 8, 2000))
+      .set("tokens_per_s", measure_rate(corpus, loader_setting(1), 2000))
+      .set("tokens_per_s_one_of_8", measure_rate(corpus, loader_setting(8), 2000))
       .set("border_wait_s", measure_border_wait(corpus, 0.1));
   std::puts(result.dump(2).c_str());
 }
@@ -152,9 +164,9 @@ void run() {
 }  // namespace
 }  // namespace tandem
 
-int main() {
+int main(int count, char** arguments) {
   try {
-    tandem::run();
+    count > 1 ? tandem::run_sampling(arguments[1]) : tandem::run();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_loader: %s\n", error.what());

@@ -67,12 +67,19 @@ class IgnoredSignals {
   void (*pipe_)(int);
 };
 
-LoaderSetting loader_setting(const RunConfig& config, const Comm& comm) {
+LoaderSetting loader_setting(const RunConfig& config, const Dataset& data, const Comm& comm) {
   LoaderSetting setting;
   setting.seed = static_cast<std::uint64_t>(config.seed);
   setting.batch = batch_setting(config, comm.size());
   setting.cut.max_tokens_per_micro = config.batch.max_tokens_per_micro;
   setting.cut.slot = {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())};
+  if (config.data.sampling) {
+    setting.vocab = data.vocab;
+    setting.sampling.emplace(*config.data.sampling);
+    if (config.data.sampling_nbest) {
+      setting.sampling->nbest = static_cast<std::int32_t>(*config.data.sampling_nbest);
+    }
+  }
   return setting;
 }
 
@@ -264,7 +271,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   std::optional<Loader> loader;
   std::optional<Trainer> trainer;
   const auto begin_at = [&](TrainState state) {
-    loader.emplace(data.train, loader_setting(config, comm), state.cursor);
+    loader.emplace(data.train, loader_setting(config, data, comm), state.cursor);
     trainer.emplace(train_setting(config, settings, exchange.rate()),
                     TrainParts{model, adam, *loader, comm, exchange.gradients(), store, observers,
                                evaluation_of(config, data, static_cast<std::size_t>(threads), comm),

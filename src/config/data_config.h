@@ -15,6 +15,8 @@ struct DataConfig {
   std::optional<std::string> corpora;
   std::int64_t max_length = 256;
   bool distribute = false;
+  std::optional<double> sampling;
+  std::optional<std::int64_t> sampling_nbest;
 };
 
 template <class Visitor>
@@ -26,6 +28,10 @@ void describe(Visitor&& option, DataConfig& c) {
          "longest training sentence, end mark included; longer pairs are left out");
   option("distribute", c.distribute,
          "send the dataset from rank 0's host to hosts that lack it; else such hosts are refused");
+  option("sampling", c.sampling, between(0, 1), "",
+         "alpha of SentencePiece's sampling of subwords, in training only; null: none");
+  option("sampling_nbest", c.sampling_nbest, between(2, 512), "segmentations",
+         "unigram vocabularies: sample among so many best ones; null: among all");
 }
 
 // A dataset to train on. weight: how often each of its pairs comes in an epoch, on average.

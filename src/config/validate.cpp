@@ -43,6 +43,11 @@ void check_data(const RunConfig& c, Problems& problems) {
   if (std::string why = corpora_problem(c.data); !why.empty()) {
     problems.push_back({{"data.corpora"}, "data.corpora " + why, {}});
   }
+  if (c.data.sampling_nbest && !c.data.sampling) {
+    problems.push_back({{"data.sampling_nbest", "data.sampling"},
+                        "data.sampling_nbest has no effect without data.sampling; set both",
+                        {}});
+  }
 }
 
 void check_batch(const RunConfig& c, Problems& problems) {

@@ -31,6 +31,7 @@ TEST(Validate, EachRuleFindsItsConflictAndNothingElse) {
       {"gives a the weight \"0\"", [](auto& c) { c.data.corpora = "a:0, b"; }},
       {"gives b the weight \"much\"", [](auto& c) { c.data.corpora = "a, b:much"; }},
       {"names a twice", [](auto& c) { c.data.corpora = "a:1, a:2"; }},
+      {"no effect without data.sampling", [](auto& c) { c.data.sampling_nbest = 64; }},
       {"exclude each other", [](auto& c) { c.batch.sentences_per_worker = 2; }},
       {"knows post-norm models only", [](auto& c) { c.exports.targets = ExportTargets::both; }},
       {"computes its position vectors",

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "data/mixture.h"
+#include "data/resample.h"
 
 namespace tandem {
 namespace {
@@ -24,7 +26,8 @@ std::vector<std::int32_t> offsets_of(std::span<const Sentence> sentences,
 
 }  // namespace
 
-Batch pack(const Mixture& corpus, std::span<const Sentence> sentences) {
+Batch pack(const Mixture& corpus, std::span<const Sentence> sentences,
+           std::span<const ResampledPair> resampled) {
   const SpecialIds& special = corpus.special_ids();
   Batch batch;
   batch.src_offsets = offsets_of(sentences, &Sentence::src_tokens);
@@ -37,12 +40,21 @@ Batch pack(const Mixture& corpus, std::span<const Sentence> sentences) {
   std::int32_t* src = batch.src_ids.data();
   std::int32_t* in = batch.tgt_in.data();
   std::int32_t* out = batch.tgt_out.data();
+  const auto copy_ids = [&](const Sentence& sentence, std::int32_t* to_src, std::int32_t* to_tgt) {
+    if (sentence.resampled >= 0) {
+      const ResampledPair& pair = resampled[static_cast<std::size_t>(sentence.resampled)];
+      std::ranges::copy(pair.src, to_src);
+      std::ranges::copy(pair.tgt, to_tgt);
+    } else {
+      corpus.copy_src(sentence.pair, to_src);
+      corpus.copy_tgt(sentence.pair, to_tgt);
+    }
+  };
   for (const Sentence& sentence : sentences) {
-    corpus.copy_src(sentence.pair, src);
+    copy_ids(sentence, src, out);
     src += sentence.src_tokens;
     src[-1] = special.eos;
 
-    corpus.copy_tgt(sentence.pair, out);
     in[0] = special.bos;
     std::copy_n(out, sentence.tgt_tokens - 1, in + 1);
     in += sentence.tgt_tokens;
@@ -55,7 +67,7 @@ Batch pack(const Mixture& corpus, std::span<const Sentence> sentences) {
 }
 
 StepBatch make_step(const Mixture& corpus, const BatchPlan& plan, DataCursor cursor,
-                    const CutSetting& cut) {
+                    const CutSetting& cut, const Resampler* resampler) {
   const auto index = static_cast<std::size_t>(cursor.next);
   check(cursor.next >= 0 && index < plan.batches(), "no such batch in the plan");
   check(cut.slot.rank < cut.slot.world, "a rank must be below the number of workers");
@@ -71,9 +83,11 @@ StepBatch make_step(const Mixture& corpus, const BatchPlan& plan, DataCursor cur
     step.src_tokens += sentence.src_tokens;
     step.tgt_tokens += sentence.tgt_tokens;
   }
-  const auto mine = split_by_cost(sentences, cut.slot.world)[cut.slot.rank];
+  auto mine = std::move(split_by_cost(sentences, cut.slot.world)[cut.slot.rank]);
+  std::vector<ResampledPair> resampled;
+  if (resampler != nullptr) resampled = (*resampler)(corpus, cursor, cut.cost, mine);
   for (const auto& part : split_by_tokens(mine, cut.max_tokens_per_micro)) {
-    step.micro.push_back(pack(corpus, part));
+    step.micro.push_back(pack(corpus, part, resampled));
   }
   return step;
 }

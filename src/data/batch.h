@@ -15,6 +15,8 @@
 namespace tandem {
 
 class Mixture;
+class Resampler;
+struct ResampledPair;
 
 // B sentences, Ns source and Nt target tokens.
 // Source of sentence i: src_ids[src_offsets[i]] .. src_ids[src_offsets[i+1] - 1], the last is eos.
@@ -33,7 +35,8 @@ struct StepBatch {
   DataCursor cursor;  // of this batch
   DataCursor after;   // where to go on when the step is done: what a checkpoint keeps
   std::int64_t batches_in_epoch = 0;
-  // Of the global batch, over all workers; known from the plan, so nobody has to ask the others.
+  // Of the global batch, over all workers, in the subwords of the dataset; known from the plan, so
+  // nobody has to ask the others.
   std::int64_t sentences = 0, src_tokens = 0, tgt_tokens = 0;
   // Without elements when there are fewer sentences than workers: such a worker adds nothing to the
   // sum of gradients but still takes part in the exchange.
@@ -50,10 +53,12 @@ struct CutSetting {
   CostModel cost;                            // the same on all workers
 };
 
-Batch pack(const Mixture& corpus, std::span<const Sentence> sentences);
+Batch pack(const Mixture& corpus, std::span<const Sentence> sentences,
+           std::span<const ResampledPair> resampled = {});
 
-// cursor.epoch is the plan's epoch; cursor.next one of its batches.
+// cursor.epoch is the plan's epoch; cursor.next one of its batches. resampler: for subword
+// regularisation, else none.
 StepBatch make_step(const Mixture& corpus, const BatchPlan& plan, DataCursor cursor,
-                    const CutSetting& cut);
+                    const CutSetting& cut, const Resampler* resampler = nullptr);
 
 }  // namespace tandem

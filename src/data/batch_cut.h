@@ -31,6 +31,7 @@ struct Sentence {
   std::int32_t place = 0;                       // in the global batch
   std::int32_t src_tokens = 0, tgt_tokens = 0;  // with their marks
   std::uint64_t cost = 0;
+  std::int32_t resampled = -1;  // its number among sentences in other subwords; -1: as stored
 };
 
 // The sentences of a global batch, by place.

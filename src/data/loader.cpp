@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "data/resample.h"
 
 namespace tandem {
 
@@ -39,6 +40,10 @@ void Loader::make_steps(DataCursor cursor) {
         "the vocabulary of the dataset lacks a mark for the start or end of a sentence (bos, eos); "
         "prepare the dataset with a vocabulary that has both");
   }
+  std::optional<Resampler> resampler;
+  if (setting_.sampling) {
+    resampler.emplace(setting_.vocab, *setting_.sampling, setting_.seed, setting_.batch.max_length);
+  }
   BatchPlan now = plan(cursor.epoch);
   const auto batches = static_cast<std::int64_t>(now.batches());
   if (cursor.next < 0 || cursor.next >= batches) {
@@ -49,7 +54,8 @@ void Loader::make_steps(DataCursor cursor) {
   }
   std::optional<BatchPlan> following;
   for (;;) {
-    StepBatch step = make_step(corpus_, now, cursor, setting_.cut);
+    StepBatch step =
+        make_step(corpus_, now, cursor, setting_.cut, resampler ? &*resampler : nullptr);
     const DataCursor after = step.after;
     // Plan the next epoch in the first idle moment of this one, when steps lie ready to cover for
     // it.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <thread>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "base/queue.h"
 #include "data/batch.h"
 #include "data/mixture.h"
+#include "data/vocab.h"
 
 namespace tandem {
 
@@ -20,7 +22,9 @@ struct LoaderSetting {
   std::uint64_t seed = 0;
   BatchSetting batch;
   CutSetting cut;
-  std::size_t steps_ahead = 8;  // most steps that lie ready
+  std::size_t steps_ahead = 8;                   // most steps that lie ready
+  std::optional<SubwordSampling> sampling = {};  // with the vocabulary of the corpus
+  std::shared_ptr<const Vocab> vocab = {};
 };
 
 class Loader {

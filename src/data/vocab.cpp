@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
+#include <random>
 #include <set>
 #include <unordered_map>
 
@@ -11,6 +12,13 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "data/vocab_settings.h"
+
+// The generator that sampling draws from, one a thread. The library has it, but declares it in a
+// header that is not installed; its public SetRandomGeneratorSeed only seeds generators that were
+// not used yet, while here every sentence needs a seed of its own.
+namespace sentencepiece::random {
+std::mt19937* GetRandomGenerator();
+}
 
 namespace tandem {
 namespace {
@@ -89,6 +97,24 @@ std::string Vocab::decode(std::span<const std::int32_t> ids) const {
   std::string text;
   expect_ok(impl_->processor.Decode(std::vector<int>(ids.begin(), ids.end()), &text));
   return text;
+}
+
+std::string Vocab::joined_pieces(std::span<const std::int32_t> ids) const {
+  std::string text;
+  for (const std::int32_t id : ids) text += piece(id);
+  return text;
+}
+
+bool Vocab::sample(std::span<const std::int32_t> ids, const SubwordSampling& sampling,
+                   std::uint64_t key, std::vector<std::int32_t>& sampled) const {
+  for (const std::int32_t id : ids) {
+    if (id == special_.unk) return false;
+  }
+  sentencepiece::random::GetRandomGenerator()->seed(static_cast<std::uint32_t>(key));
+  expect_ok(impl_->processor.SampleEncode(decode(ids), sampling.nbest.value_or(-1),
+                                          static_cast<float>(sampling.alpha), &sampled));
+  // Normalising text that was normalised before could still change it, in a model of one's own.
+  return joined_pieces(sampled) == joined_pieces(ids);
 }
 
 std::string Vocab::decode_pieces(const std::vector<std::string>& pieces) const {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,14 @@
 #include "data/special_ids.h"
 
 namespace tandem {
+
+// How SentencePiece chooses a segmentation at random.
+struct SubwordSampling {
+  // bpe: the share of merges that are left out (BPE-dropout). unigram: segmentations are chosen by
+  // their probability to this power; 0: all alike.
+  double alpha = 0.1;
+  std::optional<std::int32_t> nbest = {};  // unigram: among so many best ones; none: among all
+};
 
 class Vocab {
  public:
@@ -26,6 +35,10 @@ class Vocab {
   void encode(std::string_view line, std::vector<std::int32_t>& ids) const;
   std::vector<std::string> encode_as_pieces(std::string_view line) const;
   std::string decode(std::span<const std::int32_t> ids) const;  // ids outside are a UserError
+  // The text of the ids in other subwords, a function of key alone (with one version of
+  // SentencePiece). False where the text cannot be had from the ids (an unknown character).
+  bool sample(std::span<const std::int32_t> ids, const SubwordSampling& sampling, std::uint64_t key,
+              std::vector<std::int32_t>& sampled) const;
   std::string decode_pieces(const std::vector<std::string>& pieces) const;
 
   std::int32_t size() const;
@@ -43,6 +56,7 @@ class Vocab {
  private:
   struct Impl;
   Vocab(std::string bytes, const std::string& name);
+  std::string joined_pieces(std::span<const std::int32_t> ids) const;
   std::unique_ptr<Impl> impl_;
   std::string bytes_, type_;
   SpecialIds special_;
