@@ -5,10 +5,14 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/hash.h"
 #include "cli/run_setup.h"
 #include "cluster/comm_text.h"
 #include "cluster/replicas.h"
+#include "config/dump.h"
 #include "model/layout.h"
+#include "model/model_folder.h"
+#include "model/model_path.h"
 #include "train/checkpoint_folder.h"
 #include "train/memory_guard.h"
 #include "train/run_summary.h"
@@ -16,9 +20,54 @@
 namespace tandem {
 namespace {
 
-RunStart start_anew(const RunConfig& config, Learner& learner) {
+// Settings that say which function of its weights a model is. Rates of dropout and the longest
+// sentence do not, but for trained positions, whose shape tells.
+bool shapes_model(const std::string& key) {
+  return key != "preset" && key != "max_positions" && !key.ends_with("dropout");
+}
+
+// What a person should know about it.
+std::string take_weights(const std::string& from, const RunConfig& config, const Json& settings,
+                         Learner& learner) {
+  FlatParams& params = learner.model.params();
+  const fs::path folder = find_model_folder(from);
+  const ModelFolder other = load_model_folder(folder, params.device());
+  const std::string vocab = hash_text(other.vocab->hash());
+  const std::string own_vocab = settings.at("dataset").at("vocabulary").as_string();
+  if (vocab != own_vocab) {
+    throw UserError(
+        format("start_from={}: its vocabulary is {}, but that of the dataset is {}; prepare the "
+               "dataset with --vocab {}",
+               from, vocab, own_vocab, (folder / kModelVocab).string()));
+  }
+  std::vector<std::string> differences;
+  for (const SettingChange& change :
+       changed_settings(dump_json(other.config).at("model"), dump_json(config).at("model"))) {
+    if (!shapes_model(change.key)) continue;
+    differences.push_back(format("model.{}={}", change.key, change.was));
+  }
+  if (!differences.empty()) {
+    throw UserError(format("start_from={}: that model has other settings; set {}", from,
+                           join(differences, ", ")));
+  }
+  if (other.model->params().count() != params.count()) {
+    throw UserError(
+        format("start_from={}: that model has another number of positions; set "
+               "model.max_positions={}",
+               from, other.config.model.max_positions));
+  }
+  const at::NoGradGuard no_gradient;
+  params.values().copy_(other.model->params().values());
+  return format("began with the weights of {}", folder.string());
+}
+
+RunStart start_anew(const RunConfig& config, const Json& settings, Learner& learner) {
   RunStart start;
-  learner.model.initialize(static_cast<std::uint64_t>(config.seed));
+  if (config.start_from) {
+    start.notes.push_back(take_weights(*config.start_from, config, settings, learner));
+  } else {
+    learner.model.initialize(static_cast<std::uint64_t>(config.seed));
+  }
   learner.adam.start_average();
   const bool scaled = config.precision == Precision::fp16;
   start.state.loss_scale.scale = scaled ? config.optim.loss_scale : 1;
@@ -83,7 +132,8 @@ RunStart start_run(const ResumePoint& point, const RunConfig& config, const Json
                    Learner& learner, Comm& comm) {
   RunStart start;
   if (comm.first()) {
-    start = point.checkpoint ? start_at(point, settings, learner) : start_anew(config, learner);
+    start = point.checkpoint ? start_at(point, settings, learner)
+                             : start_anew(config, settings, learner);
   }
   if (comm.alone()) return start;
 

@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 3> names_of(Precision) {
 
 struct RunConfig {
   std::string run = "runs/default";
+  std::optional<std::string> start_from;
   std::int64_t seed = 1;
   DeviceChoice device = DeviceChoice::automatic;
   Precision precision = Precision::fp32;
@@ -57,6 +58,8 @@ struct RunConfig {
 template <class Visitor>
 void describe(Visitor&& option, RunConfig& c) {
   option("run", c.run, "directory of the run: checkpoints, journal, report");
+  option("start_from", c.start_from,
+         "run or model folder whose weights a new run begins with (fine-tuning); null: random");
   option("seed", c.seed, at_least(0), "", "decides the order of the pairs, dropout and the start");
   option("device", c.device, "where to compute; auto: a CUDA device for each worker, else the CPU");
   option("precision", c.precision, "number format of forward and backward; weights stay fp32");
