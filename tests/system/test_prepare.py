@@ -241,6 +241,32 @@ def test_wrong_vocabularies(tandem, text, tmp_path):
     assert text.left_overs() == []
 
 
+def test_a_vocabulary_of_openseq2seq_is_taken_over(tandem, text, tmp_path):
+    """Made as its tokenizer_wrapper.py does: the end of a sentence is 1 and its begin 2."""
+    sentencepiece = pytest.importorskip("sentencepiece")
+    sentencepiece.SentencePieceTrainer.train(
+        f"--input={text.src},{text.tgt} --model_type=bpe --model_prefix={tmp_path}/m_common --vocab_size=200 --pad_id=0 --eos_id=1 "
+        "--bos_id=2 --unk_id=3 --character_coverage=1.0 --minloglevel=2")
+    model = tmp_path / "m_common.model"
+    card = card_of(tandem(*text.command("--json", "--vocab", model)))
+    assert [card["vocab"][name] for name in ("pad", "bos", "eos", "unk", "size")] == [0, 2, 1, 3, 200]
+    # Old files of subwords become text again, and text the same subwords.
+    line = sentences(0, 1)[0]
+    pieces = " ".join(sentencepiece.SentencePieceProcessor(model_file=str(model)).encode(line, out_type=str))
+    assert tandem("decode", "--vocab", model, input=pieces + "\n").stdout == line + "\n"
+    assert tandem("encode", "--vocab", model, input=line + "\n").stdout == pieces + "\n"
+
+    train = tandem("train", f"data.path={text.out}", f"run={tmp_path}/run", "model.preset=tiny", "batch.tokens=600", "eval.every=0",
+                   "stop.steps=2", "optim.lr=0.01", env={"OMP_NUM_THREADS": "1"})
+    assert train.returncode == 0, train.stderr
+    done = tandem("translate", "--model", tmp_path / "run", "--beam", "2", "--nbest", "2", "--json", input=line + "\n")
+    assert done.returncode == 0, done.stderr
+    exported = tandem("export", "--model", tmp_path / "run", "--format", "ctranslate2", "--out", tmp_path / "ct2")
+    assert exported.returncode == 0, exported.stderr
+    config = json.loads((tmp_path / "ct2/config.json").read_text())
+    assert (config["bos_token"], config["eos_token"], config["decoder_start_token"]) == ("<s>", "</s>", "<s>")
+
+
 def test_an_exchanged_vocabulary_of_equal_size_is_found(tandem, text):
     """Ten vocabularies of the same size in another order: each is refused by its hash."""
     card_of(tandem(*text.command("--json")))
