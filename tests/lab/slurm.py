@@ -82,7 +82,7 @@ class Slurm:
     def _start(self, name: str, command: list):
         log = (self.folder / f"{name}.log").open("wb")
         self._daemons.append(subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=log,
-                                              stderr=subprocess.STDOUT, env=self._environment()))
+                                              stderr=subprocess.STDOUT, env=self.environment()))
 
     def _start_munge(self):
         key = self.folder / "munge.key"
@@ -105,14 +105,14 @@ class Slurm:
         logs = "".join(path.read_text(errors="replace")[-1500:] for path in self.folder.glob("*.log"))
         raise RuntimeError(f"{what} does not start:\n{logs}")
 
-    def _environment(self, env=None) -> dict:
+    def environment(self, env=None) -> dict:
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "PMIX_", "OMPI_"))}
         # PMIx folders are named by job and step only: those of another Slurm, or of a killed one, must not be in the way.
         return {**clean, "SLURM_CONF": str(self.config), "SLURM_PMIX_TMPDIR": str(self.folder / "pmix"), **(env or {})}
 
     def run(self, command: list, env=None, timeout=120) -> subprocess.CompletedProcess:
         """Standard output and error together, as text."""
-        return subprocess.run([str(part) for part in command], env=self._environment(env), stdin=subprocess.DEVNULL,
+        return subprocess.run([str(part) for part in command], env=self.environment(env), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=timeout)
 
     def _steps(self) -> list:
