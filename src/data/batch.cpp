@@ -41,8 +41,8 @@ Batch pack(const Mixture& corpus, std::span<const Sentence> sentences,
   std::int32_t* in = batch.tgt_in.data();
   std::int32_t* out = batch.tgt_out.data();
   const auto copy_ids = [&](const Sentence& sentence, std::int32_t* to_src, std::int32_t* to_tgt) {
-    if (sentence.resampled >= 0) {
-      const ResampledPair& pair = resampled[static_cast<std::size_t>(sentence.resampled)];
+    if (!resampled.empty()) {
+      const ResampledPair& pair = resampled[sentence.pair];
       std::ranges::copy(pair.src, to_src);
       std::ranges::copy(pair.tgt, to_tgt);
     } else {

@@ -53,6 +53,7 @@ struct CutSetting {
   CostModel cost;                            // the same on all workers
 };
 
+// resampled: what the sentences' pairs are numbers of; empty: pairs of the corpus.
 Batch pack(const Mixture& corpus, std::span<const Sentence> sentences,
            std::span<const ResampledPair> resampled = {});
 

@@ -27,11 +27,10 @@ struct CostModel {
 };
 
 struct Sentence {
-  std::uint32_t pair = 0;                       // in the corpus
-  std::int32_t place = 0;                       // in the global batch
+  std::uint32_t pair = 0;  // in the corpus, or in the list of those in other subwords
+  std::int32_t place = 0;  // in the global batch
   std::int32_t src_tokens = 0, tgt_tokens = 0;  // with their marks
   std::uint64_t cost = 0;
-  std::int32_t resampled = -1;  // its number among sentences in other subwords; -1: as stored
 };
 
 // The sentences of a global batch, by place.

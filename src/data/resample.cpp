@@ -58,7 +58,7 @@ std::vector<ResampledPair> Resampler::operator()(const Mixture& corpus, DataCurs
     sentence.tgt_tokens = resample(pair.tgt, sentence.place, false);
     sentence.cost = cost(static_cast<std::uint64_t>(sentence.src_tokens),
                          static_cast<std::uint64_t>(sentence.tgt_tokens));
-    sentence.resampled = static_cast<std::int32_t>(pairs.size()) - 1;
+    sentence.pair = static_cast<std::uint32_t>(pairs.size() - 1);
   }
   return pairs;
 }

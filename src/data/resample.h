@@ -29,7 +29,8 @@ class Resampler {
   Resampler(std::shared_ptr<const Vocab> vocab, const SubwordSampling& sampling, std::uint64_t seed,
             std::int64_t max_length);
 
-  // New ids for each sentence, in their order; lengths and costs are made to match.
+  // New ids for each sentence, in their order; their pairs become numbers in this list, lengths and
+  // costs are made to match.
   std::vector<ResampledPair> operator()(const Mixture& corpus, DataCursor cursor,
                                         const CostModel& cost,
                                         std::vector<Sentence>& sentences) const;

@@ -234,8 +234,9 @@ TEST(Resume, ModelBatchSeedAndDataMustStay) {
                           "data.max_length", "dataset.train", "dataset.vocabulary", "optim.ema"}) {
     EXPECT_FALSE(may_change(key)) << key;
   }
-  for (const char* key : {"stop.steps", "eval.every", "log.every", "run", "threads", "optim.lr",
-                          "data.path", "batch.max_tokens_per_micro", "checkpoint.keep"}) {
+  for (const char* key :
+       {"stop.steps", "eval.every", "log.every", "run", "threads", "optim.lr", "data.path",
+        "data.corpora", "start_from", "batch.max_tokens_per_micro", "checkpoint.keep"}) {
     EXPECT_TRUE(may_change(key)) << key;
   }
 }

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import time
 
 import pytest
 
@@ -233,3 +234,28 @@ def test_slurm(recipe, slurm):
     said = recipe.shell(recipe.page("slurm"))
     logs = "".join(path.read_text() for path in recipe.folder.glob("train-*.log"))
     assert recipe.steps("runs/transformer-base") == 6, said + logs
+
+
+def wait_until(ready, what: str, seconds: float = 60):
+    end = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < end, f"waited in vain for {what}"
+        time.sleep(0.1)
+
+
+def test_the_slurm_script_queues_itself_again_when_its_time_ends(recipe, slurm):
+    recipe.text("train", 1, 300)
+    recipe.text("valid", 2, 20)
+    recipe.prepare("data/wmt14-en-de")
+    recipe.env = slurm.environment(recipe.env)
+    script = recipe.page("slurm").split("bash -n")[0].replace("data.distribute=true", "data.distribute=true stop.steps=100000")
+    job = recipe.shell(script + "sbatch --parsable train.sbatch").split()[-1]
+    run = recipe.folder / "runs/transformer-base"
+    try:
+        wait_until(lambda: (run / "checkpoints/latest").exists(), "a checkpoint")
+        recipe.shell(f"scancel --signal=TERM {job}")  # as --signal does before the limit
+        state = lambda: recipe.shell(f"squeue -h -j {job} -o %T").strip()
+        wait_until(lambda: state() == "PENDING", "the job in the queue")
+        assert "everything is saved" in "".join(path.read_text() for path in recipe.folder.glob("train-*.log"))
+    finally:
+        recipe.shell(f"scancel {job}")

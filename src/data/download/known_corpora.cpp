@@ -58,6 +58,10 @@ KnownCorpus wmt14_en_de() {
        "training/news-commentary-v9.de-en.de",
        "tar -C {dir} -xzf {dir}/dev.tgz dev/newstest2013.en dev/newstest2013.de",
        "tar -C {dir} -xzf {dir}/test-full.tgz",
+       "sed -n 's/.*<seg[^>]*>\\(.*\\)<\\/seg>.*/\\1/p' "
+       "{dir}/test-full/newstest2014-deen-src.en.sgm > {dir}/test.en",
+       "sed -n 's/.*<seg[^>]*>\\(.*\\)<\\/seg>.*/\\1/p' "
+       "{dir}/test-full/newstest2014-deen-ref.de.sgm > {dir}/test.de",
        "for l in en de; do cat {dir}/training/*.de-en.$l > {dir}/train.$l; done",
        "tandem prepare --src {dir}/train.en --tgt {dir}/train.de --valid-src "
        "{dir}/dev/newstest2013.en "
