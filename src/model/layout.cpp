@@ -7,10 +7,13 @@ namespace {
 
 class Builder {
  public:
-  // parts: how many [out, in] matrices lie above each other in one.
-  void linear(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t parts = 1) {
-    specs.push_back({name + ".weight", {parts * out, in}, Start::xavier, in, out});
-    specs.push_back({name + ".bias", {parts * out}});
+  void linear(const std::string& name, std::int64_t in, std::int64_t out) {
+    linear(name, in, out, out);
+  }
+  // Queries, keys and values start as one matrix of all three would, wherever they lie: smaller
+  // scores at the start learn faster.
+  void attention_input(const std::string& name, std::int64_t width, std::int64_t parts) {
+    linear(name, width, parts * width, 3 * width);
   }
   void norm(const std::string& name, std::int64_t width) {
     specs.push_back({name + ".weight", {width}, Start::one});
@@ -22,12 +25,12 @@ class Builder {
   }
   void layer(const std::string& name, const ModelConfig& config, bool with_cross) {
     const std::int64_t width = config.d_model;
-    linear(name + ".attention.qkv", width, width, 3);
+    attention_input(name + ".attention.qkv", width, 3);
     linear(name + ".attention.out", width, width);
     norm(name + ".attention.norm", width);
     if (with_cross) {
-      linear(name + ".cross.q", width, width);
-      linear(name + ".cross.kv", width, width, 2);
+      attention_input(name + ".cross.q", width, 1);
+      attention_input(name + ".cross.kv", width, 2);
       linear(name + ".cross.out", width, width);
       norm(name + ".cross.norm", width);
     }
@@ -46,6 +49,12 @@ class Builder {
   }
 
   std::vector<ParamSpec> specs;
+
+ private:
+  void linear(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t fan_out) {
+    specs.push_back({name + ".weight", {out, in}, Start::xavier, in, fan_out});
+    specs.push_back({name + ".bias", {out}});
+  }
 };
 
 }  // namespace

@@ -21,8 +21,8 @@ struct ParamSpec {
   std::string name;
   std::vector<std::int64_t> shape;
   Start start = Start::zero;
-  std::int64_t fan_in = 0, fan_out = 0;  // of one matrix, where several are fused
-  std::int64_t used_rows = 0;            // of an embedding
+  std::int64_t fan_in = 0, fan_out = 0;
+  std::int64_t used_rows = 0;  // of an embedding
 };
 
 // Rows of the embedding matrices: the vocabulary rounded up to config.vocab_multiple.
