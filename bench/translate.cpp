@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/rng.h"
+#include "model/decode/decoder.h"
 #include "model/transformer.h"
 #include "translate/batch_workers.h"
 #include "translate/beam_search.h"
@@ -50,13 +51,14 @@ void translate(benchmark::State& state) {
   apply_preset(Preset::tiny, config);
   Transformer model(config, kWords, at::kCPU);
   model.initialize(1);
+  const Decoder decoder(model);
   const SearchSettings settings{state.range(0), 0.6, 1, 2};
   const auto batches = batches_of(static_cast<std::size_t>(state.range(2)));
   for (auto _ : state) {
     for_each_batch(
         batches.size(), static_cast<std::size_t>(state.range(1)), at::kCPU,
         [&](std::size_t i) {
-          benchmark::DoNotOptimize(beam_search(model, {0, 1, 2, 3}, batches[i], settings));
+          benchmark::DoNotOptimize(beam_search(decoder, {0, 1, 2, 3}, batches[i], settings));
         },
         [](std::size_t) {});
   }

@@ -61,7 +61,7 @@ ExitCode evaluate(const Options& options) {
   {
     Progress progress("evaluate", static_cast<double>(sources.size()), "lines");
     settings.on_progress = [&](std::size_t lines) { progress.at(static_cast<double>(lines)); };
-    scores = evaluate_translations(*model.model, *model.vocab, sources, references, settings,
+    scores = evaluate_translations(*model.decoder, *model.vocab, sources, references, settings,
                                    options.lowercase);
   }
   if (!options.out.empty()) write_hypotheses(options.out, scores.hypotheses);

@@ -108,7 +108,7 @@ void print(const std::string& text) {
 
 std::string translated(const TranslationModel& model, const TranslateSettings& settings,
                        const Chunk& chunk, const Options& options, LineWarnings& warnings) {
-  const auto translations = translate_lines(*model.model, *model.vocab, chunk.lines, settings);
+  const auto translations = translate_lines(*model.decoder, *model.vocab, chunk.lines, settings);
   std::string out;
   for (std::size_t i = 0; i < translations.size(); ++i) {
     if (translations[i].parts > 1) {

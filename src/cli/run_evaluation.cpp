@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/text_file.h"
 #include "cluster/comm_text.h"
+#include "model/decode/decoder.h"
 #include "translate/evaluate.h"
 
 namespace tandem {

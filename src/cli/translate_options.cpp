@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/heap.h"
+
 namespace tandem {
 
 void add_translate_options(Verb& verb, TranslateOptions& options) {
@@ -22,6 +24,7 @@ void add_translate_options(Verb& verb, TranslateOptions& options) {
 }
 
 TranslationModel open_model(const TranslateOptions& options) {
+  keep_freed_memory();
   const auto names = names_of(DeviceChoice{});
   const auto place = std::ranges::find(names, options.device) - names.begin();
   return open_translation_model(options.model, static_cast<DeviceChoice>(place));

@@ -17,10 +17,8 @@ struct Lists {
 
 }  // namespace
 
-DecoderCache::DecoderCache(std::vector<Tensor> cross_kv, std::vector<std::int32_t> source_offsets,
-                           StepMatrices matrices)
+DecoderCache::DecoderCache(std::vector<Tensor> cross_kv, std::vector<std::int32_t> source_offsets)
     : cross_kv_(std::move(cross_kv)),
-      matrices_(std::move(matrices)),
       source_offsets_(std::move(source_offsets)),
       written_(cross_kv_.size()) {
   sentences_.resize(source_offsets_.size() - 1);

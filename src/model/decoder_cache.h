@@ -8,25 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "model/ops/linear.h"
 #include "model/tensor.h"
 
 namespace tandem {
 
-// Weights of the decoder, laid out once for the products of all steps.
-struct StepMatrices {
-  struct Layer {
-    QuickMatrix qkv, attention_out, cross_q, cross_out, ffn_in, ffn_out;
-  };
-  std::vector<Layer> layers;
-  QuickMatrix output;
-};
-
 class DecoderCache {
  public:
   // cross_kv: one [Ns, 2D] a decoder layer; source_offsets [B+1]. One row a sentence at first.
-  DecoderCache(std::vector<Tensor> cross_kv, std::vector<std::int32_t> source_offsets,
-               StepMatrices matrices);
+  DecoderCache(std::vector<Tensor> cross_kv, std::vector<std::int32_t> source_offsets);
 
   std::size_t rows() const { return sentences_.size(); }
   std::int64_t length() const { return length_; }  // words written so far, equal for all rows
@@ -36,7 +25,6 @@ class DecoderCache {
   // never (a hypothesis or a whole sentence is done).
   void select(std::span<const std::int32_t> from);
 
-  StepMatrices& matrices() { return matrices_; }
   // For the model. begin_step: makes room for one word in every row. Then, for each layer in
   // order, add() stores keys and values [rows, 2D] of the new words.
   void begin_step();
@@ -49,7 +37,6 @@ class DecoderCache {
 
  private:
   std::vector<Tensor> cross_kv_;
-  StepMatrices matrices_;
   std::vector<std::int32_t> source_offsets_;
   std::vector<std::int32_t> sentences_;               // of each row
   std::vector<std::vector<std::int32_t>> histories_;  // of each row: places in written_

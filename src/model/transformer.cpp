@@ -206,21 +206,6 @@ Encoded Transformer::encode(std::span<const std::int32_t> ids,
           {offsets.begin(), offsets.end()}};
 }
 
-StepMatrices Transformer::step_matrices() const {
-  const auto packed = [](const Tensor& weight) {
-    QuickMatrix matrix(weight);
-    matrix.pack_turned();
-    return matrix;
-  };
-  StepMatrices matrices{{}, packed(weights_.output)};
-  for (const LayerWeights& layer : weights_.decoder.layers) {
-    matrices.layers.push_back({packed(layer.qkv.weight), packed(layer.attention_out.weight),
-                               packed(layer.cross_q.weight), packed(layer.cross_out.weight),
-                               packed(layer.ffn_in.weight), packed(layer.ffn_out.weight)});
-  }
-  return matrices;
-}
-
 DecoderCache Transformer::begin(const Encoded& encoded) const {
   const at::NoGradGuard inference;
   std::vector<Tensor> cross_kv;
@@ -228,7 +213,7 @@ DecoderCache Transformer::begin(const Encoded& encoded) const {
     cross_kv.push_back(
         linear(encoded.states, layer.cross_kv.weight, layer.cross_kv.bias, compute_));
   }
-  return {std::move(cross_kv), encoded.offsets, step_matrices()};
+  return {std::move(cross_kv), encoded.offsets};
 }
 
 Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last) const {
@@ -237,9 +222,7 @@ Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last
   const StackWeights& stack = weights_.decoder;
   const std::int64_t width = config_.d_model;
   check(cache.length() < config_.max_positions, "a translation longer than model.max_positions");
-  const auto product = [&](QuickMatrix& matrix, const Tensor& weight, const Tensor& x) {
-    return compute_ == at::kFloat ? matrix.turned(x, {}) : linear(x, weight, {}, compute_);
-  };
+  const Sublayers sub{config_, compute_, ops_};
 
   const Tensor ids = int_tensor(last).to(params_.device());
   Stream stream(
@@ -248,28 +231,18 @@ Tensor Transformer::step(DecoderCache& cache, std::span<const std::int32_t> last
   cache.begin_step();
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {
     const LayerWeights& layer = stack.layers[i];
-    StepMatrices::Layer& matrices = cache.matrices().layers[i];
     const auto listed = [&](const Tensor& q, const DecoderCache::Listed& keys) {
       return listed_attention(q, keys.kv, keys.places, keys.offsets, config_.heads);
     };
-    const Tensor qkv = product(matrices.qkv, layer.qkv.weight, stream.input()).add_(layer.qkv.bias);
+    const Tensor qkv = sub.times(layer.qkv, stream.input());
     cache.add(i, qkv.narrow(1, width, 2 * width));
     const Tensor seen = listed(qkv.narrow(1, 0, width), cache.written(i));
-    stream.add({product(matrices.attention_out, layer.attention_out.weight, seen),
-                layer.attention_out.bias},
-               {});
-    const Tensor q =
-        product(matrices.cross_q, layer.cross_q.weight, stream.input()).add_(layer.cross_q.bias);
-    stream.add({product(matrices.cross_out, layer.cross_out.weight, listed(q, cache.source(i))),
-                layer.cross_out.bias},
-               {});
-    const Tensor inner =
-        bias_activation_dropout(product(matrices.ffn_in, layer.ffn_in.weight, stream.input()),
-                                layer.ffn_in.bias, config_.activation, {});
-    stream.add({product(matrices.ffn_out, layer.ffn_out.weight, inner), layer.ffn_out.bias}, {});
+    stream.add(sub.without_bias(layer.attention_out, seen), {});
+    const Tensor read = listed(sub.times(layer.cross_q, stream.input()), cache.source(i));
+    stream.add(sub.without_bias(layer.cross_out, read), {});
+    stream.add(sub.feed_forward(layer, stream.input(), {}), {});
   }
-  return log_softmax_rows(product(cache.matrices().output, weights_.output, stream.input()),
-                          vocabulary_);
+  return log_softmax_rows(linear(stream.input(), weights_.output, {}, compute_), vocabulary_);
 }
 
 }  // namespace tandem

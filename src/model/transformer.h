@@ -48,13 +48,16 @@ class Transformer {
   std::int64_t vocabulary() const { return vocabulary_; }
   FlatParams& params() { return params_; }
   const FlatParams& params() const { return params_; }
+  const ModelWeights& weights() const { return weights_; }
+  at::ScalarType compute() const { return compute_; }
 
   // With gradients as at::GradMode says; put an at::NoGradGuard around it to evaluate.
   LossTerms loss(const Batch& batch, const LossSetting& setting) const;
   // log of the probability of every word behind every target token, [Nt, vocabulary]; no gradient.
   Tensor log_probabilities(const Batch& batch) const;
 
-  // Translation; none of these records gradients.
+  // Translation by plain tensor operations on any device; none of these records gradients. Decoder
+  // (model/decode) does the same faster on the CPU.
   // ids [Ns] with eos at each sentence's end, offsets [B+1].
   Encoded encode(std::span<const std::int32_t> ids, std::span<const std::int32_t> offsets) const;
   DecoderCache begin(const Encoded& encoded) const;
@@ -66,7 +69,6 @@ class Transformer {
   Tensor encoder(const PackedTokens& source) const;
   Tensor decoder(const PackedTokens& target, const Tensor& memory,
                  const PackedTokens& source) const;
-  StepMatrices step_matrices() const;
 
   ModelConfig config_;
   std::int64_t vocabulary_;

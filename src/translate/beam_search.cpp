@@ -5,18 +5,22 @@
 #include <limits>
 
 #include "base/error.h"
-#include "model/transformer.h"
-#include "translate/top_words.h"
+#include "model/decode/decoder.h"
 
 namespace tandem {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
+// Words of all hypotheses of a sentence as a tree: going on from one is adding a node.
+struct WordNode {
+  std::int32_t id, parent;  // parent -1: the first word
+};
+
 struct Live {
-  std::vector<std::int32_t> ids;
+  std::int32_t node = -1;  // its newest word; -1: none yet
   double log_probability = 0;
-  std::int32_t row = 0;  // in the cache
+  std::int32_t row = 0;  // in the decoding
 };
 
 // What is one sentence's own: nothing here knows of the batch but the rows of live hypotheses.
@@ -25,37 +29,35 @@ class SentenceSearch {
   SentenceSearch(const SearchSettings& settings, std::int32_t eos, std::int64_t limit,
                  std::int32_t row)
       : settings_(settings), eos_(eos), limit_(limit) {
-    live_.push_back({{}, 0, row});
+    live_.push_back({-1, 0, row});
   }
 
   const std::vector<Live>& live() const { return live_; }
-  bool must_end() const { return length_ + 1 >= limit_; }
+  std::int32_t newest_word(const Live& hypothesis) const { return node(hypothesis).id; }
 
-  // words[row]: the likeliest next words of a live hypothesis, best first; only eos at the limit.
-  void step(std::span<const std::vector<Word>> words) {
+  void step(const WordTable& words) {
     ++length_;
-    std::vector<Candidate> candidates;
-    for (const Live& parent : live_) {
-      for (const Word& word : words[static_cast<std::size_t>(parent.row)]) {
-        candidates.push_back(
-            {&parent, word.id, parent.log_probability + static_cast<double>(word.log_probability)});
-      }
-    }
-    // Stable: of equal ones the earlier hypothesis, then the smaller id, comes first.
-    std::ranges::stable_sort(candidates, std::ranges::greater{}, &Candidate::log_probability);
-    if (candidates.size() > width_of_step(settings_)) candidates.resize(width_of_step(settings_));
-
-    std::vector<Live> next;
-    for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
-      const Candidate& candidate = candidates[rank];
+    list_candidates(words);
+    // Of equal ones the earlier hypothesis, then the smaller id, comes first.
+    const std::size_t width = std::min(width_of_step(settings_), candidates_.size());
+    std::ranges::partial_sort(candidates_, candidates_.begin() + static_cast<std::ptrdiff_t>(width),
+                              [](const Candidate& a, const Candidate& b) {
+                                return a.log_probability != b.log_probability
+                                           ? a.log_probability > b.log_probability
+                                           : a.order < b.order;
+                              });
+    next_.clear();
+    for (std::size_t rank = 0; rank < width; ++rank) {
+      const Candidate& candidate = candidates_[rank];
       if (candidate.id == eos_) {
         if (rank < static_cast<std::size_t>(settings_.beam)) finish(candidate);
-      } else if (next.size() < static_cast<std::size_t>(settings_.beam)) {
-        next.push_back({candidate.parent->ids, candidate.log_probability, candidate.parent->row});
-        next.back().ids.push_back(candidate.id);
+      } else if (next_.size() < static_cast<std::size_t>(settings_.beam)) {
+        next_.push_back({static_cast<std::int32_t>(nodes_.size()), candidate.log_probability,
+                         candidate.parent.row});
+        nodes_.push_back({candidate.id, candidate.parent.node});
       }
     }
-    live_ = std::move(next);
+    live_.swap(next_);
     std::erase_if(live_, [&](const Live& hypothesis) { return is_hopeless(hypothesis); });
     if (settings_.beam == 1 && !finished_.empty()) live_.clear();
   }
@@ -76,16 +78,49 @@ class SentenceSearch {
 
  private:
   struct Candidate {
-    const Live* parent;
+    Live parent;
     std::int32_t id;
     double log_probability;
+    std::size_t order;
   };
+
+  const WordNode& node(const Live& hypothesis) const {
+    return nodes_[static_cast<std::size_t>(hypothesis.node)];
+  }
+
+  // At the limit only the end mark may follow.
+  void list_candidates(const WordTable& words) {
+    candidates_.clear();
+    const auto add = [&](const Live& parent, const Word& word) {
+      candidates_.push_back({parent, word.id,
+                             parent.log_probability + static_cast<double>(word.log_probability),
+                             candidates_.size()});
+    };
+    for (const Live& parent : live_) {
+      const auto row = static_cast<std::size_t>(parent.row);
+      if (length_ >= limit_) {
+        add(parent, {words.ends[row], eos_});
+      } else {
+        for (const Word& word : words.of(row)) add(parent, word);
+      }
+    }
+  }
+
+  std::vector<std::int32_t> words_of(const Live& hypothesis) const {
+    std::vector<std::int32_t> ids(static_cast<std::size_t>(length_ - 1));
+    std::int32_t at = hypothesis.node;
+    for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+      *id = nodes_[static_cast<std::size_t>(at)].id;
+      at = nodes_[static_cast<std::size_t>(at)].parent;
+    }
+    return ids;
+  }
 
   void finish(const Candidate& candidate) {
     const double score = candidate.log_probability / length_penalty(length_, settings_.alpha);
     const auto place =
         std::ranges::upper_bound(finished_, score, std::ranges::greater{}, &Hypothesis::score);
-    finished_.insert(place, {candidate.parent->ids, candidate.log_probability, score});
+    finished_.insert(place, {words_of(candidate.parent), candidate.log_probability, score});
     if (finished_.size() > n_best()) finished_.pop_back();
   }
 
@@ -102,7 +137,9 @@ class SentenceSearch {
   std::int32_t eos_;
   std::int64_t limit_;  // tokens, eos included
   std::int64_t length_ = 0;
-  std::vector<Live> live_;
+  std::vector<WordNode> nodes_;
+  std::vector<Live> live_, next_;
+  std::vector<Candidate> candidates_;
   std::vector<Hypothesis> finished_;  // best first
 };
 
@@ -118,25 +155,12 @@ struct PackedSources {
   }
 };
 
-void forbid(const Tensor& logs, std::int32_t id) {
-  if (id >= 0) logs.select(1, id).fill_(kNever);
-}
-
-std::vector<std::vector<Word>> next_words(const Tensor& logs, const SpecialIds& special,
-                                          const std::vector<SentenceSearch>& searches,
-                                          std::size_t width) {
-  for (const std::int32_t id : {special.pad, special.bos, special.unk}) forbid(logs, id);
-  auto words = top_words(logs, width);
-  Tensor ends;  // read only if some sentence must end now
-  for (const SentenceSearch& search : searches) {
-    if (!search.must_end()) continue;
-    for (const Live& hypothesis : search.live()) {
-      if (!ends.defined()) ends = logs.select(1, special.eos).cpu();
-      words[static_cast<std::size_t>(hypothesis.row)] = {
-          {ends[hypothesis.row].item<float>(), special.eos}};
-    }
+WordChoice choice_of(const SearchSettings& settings, const SpecialIds& special) {
+  WordChoice choice{SentenceSearch::width_of_step(settings), {}, special.eos};
+  for (const std::int32_t id : {special.pad, special.bos, special.unk}) {
+    if (id >= 0) choice.never.push_back(id);
   }
-  return words;
+  return choice;
 }
 
 }  // namespace
@@ -145,30 +169,27 @@ double length_penalty(std::int64_t tokens, double alpha) {
   return std::pow((5.0 + static_cast<double>(tokens)) / 6.0, alpha);
 }
 
-std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
-                                                 const SpecialIds& special,
+std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const SpecialIds& special,
                                                  std::span<const std::vector<std::int32_t>> sources,
                                                  const SearchSettings& settings) {
   check(settings.beam >= 1 && settings.n_best >= 1 && settings.n_best <= settings.beam,
         "n_best must be between 1 and beam");
   check(special.bos >= 0 && special.eos >= 0, "translation needs marks for begin and end");
   if (sources.empty()) return {};
-  const at::NoGradGuard no_gradient;
-  const std::size_t width = std::min(SentenceSearch::width_of_step(settings),
-                                     static_cast<std::size_t>(model.vocabulary()));
   const PackedSources packed(sources, special.eos);
-  DecoderCache cache = model.begin(model.encode(packed.ids, packed.offsets));
+  const auto decoding = decoder.begin(packed.ids, packed.offsets, choice_of(settings, special));
 
   std::vector<SentenceSearch> searches;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const std::int64_t limit =
         static_cast<std::int64_t>(sources[i].size()) + 1 + settings.extra_steps;
-    searches.emplace_back(settings, special.eos, std::min(limit, model.config().max_positions),
+    searches.emplace_back(settings, special.eos, std::min(limit, decoder.config().max_positions),
                           static_cast<std::int32_t>(i));
   }
   std::vector<std::int32_t> last(sources.size(), special.bos), from;
+  WordTable words;
   while (!last.empty()) {
-    const auto words = next_words(model.step(cache, last), special, searches, width);
+    decoding->step(last, words);
     last.clear();
     from.clear();
     for (SentenceSearch& search : searches) {
@@ -176,11 +197,11 @@ std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
       search.step(words);
       for (const Live& hypothesis : search.live()) {
         from.push_back(hypothesis.row);
-        last.push_back(hypothesis.ids.back());
+        last.push_back(search.newest_word(hypothesis));
       }
       search.set_rows(static_cast<std::int32_t>(from.size() - search.live().size()));
     }
-    if (!from.empty()) cache.select(from);
+    if (!from.empty()) decoding->select(from);
   }
   std::vector<std::vector<Hypothesis>> results;
   for (SentenceSearch& search : searches) results.push_back(std::move(search).result());

@@ -21,7 +21,7 @@
 
 namespace tandem {
 
-class Transformer;
+class Decoder;
 
 struct SearchSettings {
   std::int64_t beam = 4;
@@ -40,8 +40,7 @@ double length_penalty(std::int64_t tokens, double alpha);
 
 // sources: ids without marks, at most max_positions - 1 of them. Result: up to n_best hypotheses a
 // sentence, best first, at least one (an empty one of score -inf where the model gives no numbers).
-std::vector<std::vector<Hypothesis>> beam_search(const Transformer& model,
-                                                 const SpecialIds& special,
+std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const SpecialIds& special,
                                                  std::span<const std::vector<std::int32_t>> sources,
                                                  const SearchSettings& settings);
 

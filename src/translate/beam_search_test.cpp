@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/rng.h"
+#include "model/decode/decoder.h"
 #include "model/transformer.h"
-#include "translate/top_words.h"
 
 namespace tandem {
 namespace {
@@ -204,38 +204,6 @@ TEST(BeamSearch, OfAModelWithoutNumbersEnds) {
   EXPECT_TRUE(found[0][0].ids.empty());
   EXPECT_EQ(found[0][0].score, -INFINITY);
   EXPECT_TRUE(beam_search(model, kSpecial, {}, {}).empty());
-}
-
-TEST(TopWords, EqualSorting) {
-  for (const std::int64_t width : {1, 5, 63, 64, 65, 200, 1000}) {
-    Tensor logs = at::empty({6, width});
-    for (std::int64_t i = 0; i < logs.numel(); ++i) {  // few values: many are equal
-      const auto bits =
-          random_bits(3, static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(i));
-      logs.view(-1)[i] = static_cast<float>(bounded(bits, 40)) - 40.0f;
-    }
-    logs[1].fill_(-INFINITY);
-    logs[2].fill_(NAN);
-    if (width > 3) logs[3][3] = NAN;
-    for (const std::size_t k : {1, 3, 8}) {
-      const auto top = top_words(logs, k);
-      for (std::int64_t row = 0; row < logs.size(0); ++row) {
-        std::vector<Word> expected;
-        for (std::int64_t id = 0; id < width; ++id) {
-          const auto value = logs[row][id].item<float>();
-          if (value > -INFINITY) expected.push_back({value, static_cast<std::int32_t>(id)});
-        }
-        std::ranges::stable_sort(expected, std::ranges::greater{}, &Word::log_probability);
-        expected.resize(std::min(expected.size(), k));
-        const auto& found = top[static_cast<std::size_t>(row)];
-        ASSERT_EQ(found.size(), expected.size());
-        for (std::size_t i = 0; i < found.size(); ++i) {
-          EXPECT_EQ(found[i].id, expected[i].id);
-          EXPECT_EQ(found[i].log_probability, expected[i].log_probability);
-        }
-      }
-    }
-  }
 }
 
 }  // namespace

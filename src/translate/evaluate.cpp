@@ -77,12 +77,12 @@ EvalScores score_translations(std::vector<std::string> hypotheses,
   return scores;
 }
 
-EvalScores evaluate_translations(const Transformer& model, const Vocab& vocab,
+EvalScores evaluate_translations(const Decoder& decoder, const Vocab& vocab,
                                  std::span<const std::string> sources,
                                  const std::vector<std::string>& references,
                                  const TranslateSettings& settings, bool lowercase) {
   check(sources.size() == references.size(), "one reference a source");
-  return score_translations(best_texts(translate_lines(model, vocab, sources, settings)),
+  return score_translations(best_texts(translate_lines(decoder, vocab, sources, settings)),
                             references, settings.threads, lowercase);
 }
 

@@ -16,6 +16,8 @@
 
 namespace tandem {
 
+class Transformer;
+
 // --- loss
 // -----------------------------------------------------------------------------------------
 
@@ -59,7 +61,7 @@ EvalScores score_translations(std::vector<std::string> hypotheses,
                               bool lowercase = false);
 
 // references: as many as sources. lowercase: ignore case in both metrics.
-EvalScores evaluate_translations(const Transformer& model, const Vocab& vocab,
+EvalScores evaluate_translations(const Decoder& decoder, const Vocab& vocab,
                                  std::span<const std::string> sources,
                                  const std::vector<std::string>& references,
                                  const TranslateSettings& settings, bool lowercase = false);

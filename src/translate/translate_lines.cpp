@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "data/vocab.h"
-#include "model/transformer.h"
+#include "model/decode/decoder.h"
 #include "translate/batch_workers.h"
 #include "translate/line_parts.h"
 
@@ -98,10 +98,10 @@ TextHypothesis to_text(const Hypothesis& hypothesis, const Vocab& vocab) {
 
 }  // namespace
 
-std::vector<LineTranslation> translate_lines(const Transformer& model, const Vocab& vocab,
+std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab& vocab,
                                              std::span<const std::string> lines,
                                              const TranslateSettings& settings) {
-  const std::int64_t longest = std::min(settings.max_length, model.config().max_positions);
+  const std::int64_t longest = std::min(settings.max_length, decoder.config().max_positions);
   check(longest >= 2, "a sentence needs room for a word and its end mark");
   std::vector<LineTranslation> translations(lines.size());
   std::vector<Part> parts;
@@ -122,11 +122,11 @@ std::vector<LineTranslation> translate_lines(const Transformer& model, const Voc
   std::vector<std::vector<Hypothesis>> found(parts.size());
   std::size_t parts_done = 0;
   for_each_batch(
-      batches.size(), settings.threads, model.params().device(),
+      batches.size(), decoder.on_cpu() ? settings.threads : 1, at::kCPU,
       [&](std::size_t batch) {
         std::vector<Ids> sources;
         for (const std::size_t part : batches[batch]) sources.push_back(parts[part].ids);
-        auto results = beam_search(model, vocab.special_ids(), sources, settings.search);
+        auto results = beam_search(decoder, vocab.special_ids(), sources, settings.search);
         for (std::size_t i = 0; i < results.size(); ++i) {
           found[batches[batch][i]] = std::move(results[i]);
         }

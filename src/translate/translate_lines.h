@@ -20,7 +20,7 @@
 
 namespace tandem {
 
-class Transformer;
+class Decoder;
 class Vocab;
 
 struct TranslateSettings {
@@ -44,7 +44,7 @@ struct LineTranslation {
   std::size_t parts = 1;                   // more than one if the line was too long
 };
 
-std::vector<LineTranslation> translate_lines(const Transformer& model, const Vocab& vocab,
+std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab& vocab,
                                              std::span<const std::string> lines,
                                              const TranslateSettings& settings);
 

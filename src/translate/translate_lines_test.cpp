@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "data/test_text.h"
+#include "model/decode/decoder.h"
 #include "model/memorize.h"
 #include "translate/evaluate.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "model/decode/decoder.h"
 #include "model/model_folder.h"
 #include "model/model_path.h"
 
@@ -39,7 +40,9 @@ TranslationModel open_translation_model(const fs::path& path, DeviceChoice devic
                "train with one that has",
                (folder / kModelVocab).string()));
   }
-  return {folder, std::move(loaded.model), std::move(loaded.vocab), std::move(loaded.config)};
+  auto decoder = std::make_shared<const Decoder>(*loaded.model);
+  return {folder, std::move(loaded.model), std::move(decoder), std::move(loaded.vocab),
+          std::move(loaded.config)};
 }
 
 }  // namespace tandem

@@ -9,9 +9,12 @@
 
 namespace tandem {
 
+class Transformer;
+
 struct TranslationModel {
   fs::path folder;
   std::shared_ptr<const Transformer> model;
+  std::shared_ptr<const Decoder> decoder;  // of the model
   std::shared_ptr<const Vocab> vocab;
   RunConfig config;  // what it was trained with
 

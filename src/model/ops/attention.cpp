@@ -109,21 +109,10 @@ Tensor cross_attention(const Tensor& q, const Tensor& kv, const AttentionSpec& s
 Tensor listed_attention(const Tensor& q, const Tensor& kv, const Tensor& places,
                         const Tensor& offsets, std::int64_t heads) {
   const at::NoGradGuard inference;
-  if (!q.is_cpu()) {
-    // Every row is a sentence of one query, its keys a copy of their own.
-    AttentionSpec spec{heads, false, at::arange(q.size(0) + 1, at::kInt), offsets, {}};
-    const auto parts = kv.index_select(0, places.to(q.device())).chunk(2, 1);
-    return attention_plain(q, parts[0], parts[1], spec);
-  }
-  const auto ints = [](const Tensor& tensor) {
-    return std::span<const std::int32_t>{tensor.const_data_ptr<std::int32_t>(),
-                                         static_cast<std::size_t>(tensor.numel())};
-  };
-  const Tensor queries = q.contiguous();
-  Tensor out = at::empty_like(queries);
-  cpu::listed_attention(queries.const_data_ptr<float>(), kv.const_data_ptr<float>(), ints(places),
-                        ints(offsets), heads, q.size(1) / heads, out.mutable_data_ptr<float>());
-  return out;
+  // Every row is a sentence of one query, its keys a copy of their own.
+  const AttentionSpec spec{heads, false, at::arange(q.size(0) + 1, at::kInt), offsets, {}};
+  const auto parts = kv.index_select(0, places.to(q.device())).chunk(2, 1);
+  return attention_plain(q, parts[0], parts[1], spec);
 }
 
 }  // namespace tandem

@@ -106,20 +106,4 @@ void attention_backward(const AttentionShape& shape, const QueryKeyValue<const f
   at::parallel_for(0, shape.sentences() * shape.heads, kUnitsATask, work);
 }
 
-void listed_attention(const float* q, const float* kv, std::span<const std::int32_t> places,
-                      std::span<const std::int32_t> offsets, std::int64_t heads, std::int64_t width,
-                      float* out) {
-  const std::int64_t model = heads * width;
-  const auto rows_in = static_cast<std::int64_t>(offsets.size()) - 1;
-  at::parallel_for(0, rows_in, 1, [&](std::int64_t begin, std::int64_t end) {
-    UnitScratch scratch;
-    for (std::int64_t row = begin; row < end; ++row) {
-      const auto from = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)]);
-      const auto to = static_cast<std::size_t>(offsets[static_cast<std::size_t>(row) + 1]);
-      attend_listed(q + row * model, kv, places.subspan(from, to - from), heads, width,
-                    out + row * model, scratch);
-    }
-  });
-}
-
 }  // namespace tandem::cpu

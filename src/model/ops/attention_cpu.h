@@ -36,9 +36,4 @@ void attention_backward(const AttentionShape& shape, const QueryKeyValue<const f
                         const Dropout& drop, const float* out_gradient, const float* weights,
                         const QueryKeyValue<float>& gradient);
 
-// kv rows are [keys, values]; see listed_attention().
-void listed_attention(const float* q, const float* kv, std::span<const std::int32_t> places,
-                      std::span<const std::int32_t> offsets, std::int64_t heads, std::int64_t width,
-                      float* out);
-
 }  // namespace tandem::cpu

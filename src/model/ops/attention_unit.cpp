@@ -1,19 +1,14 @@
 #include "model/ops/attention_unit.h"
 
 #include <cmath>
-#include <limits>
 
-#include "model/ops/cpu_math.h"
+#include "model/ops/cpu_softmax.h"
 #include "model/ops/cpu_vector.h"
 
 namespace tandem::cpu {
 namespace {
 
 using rows::kLanes;
-
-std::int64_t padded(std::int64_t n) {
-  return (n + kLanes - 1) / kLanes * kLanes;
-}
 
 // Element (row, depth) of the left factor: either order of a matrix, without copying it.
 struct Left {
@@ -92,42 +87,6 @@ TANDEM_INLINE void turn(RowsOf<const float> in, std::int64_t n, std::int64_t wid
   }
 }
 
-// Rows are padded to whole lanes; elements behind n become zero.
-TANDEM_INLINE void softmax_padded(float* s, float scale, std::int64_t n, std::int64_t stride) {
-  for (std::int64_t j = n; j < stride; ++j) s[j] = -std::numeric_limits<float>::infinity();
-  float most[kLanes], sum[kLanes] = {};
-  for (std::int64_t lane = 0; lane < kLanes; ++lane) most[lane] = s[lane];
-  for (std::int64_t j = kLanes; j < stride; j += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      most[lane] = std::max(most[lane], s[j + lane]);
-    }
-  }
-  const float shift = rows::largest_of_lanes(most);
-  for (std::int64_t j = 0; j < stride; ++j) s[j] = rows::fast_exp((s[j] - shift) * scale);
-  for (std::int64_t j = n; j < stride; ++j) s[j] = 0;
-  for (std::int64_t j = 0; j < stride; j += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) sum[lane] += s[j + lane];
-  }
-  const float part = 1.0f / rows::sum_of_lanes(sum);
-  for (std::int64_t j = 0; j < stride; ++j) s[j] *= part;
-}
-
-// Products of a query with eight keys.
-TANDEM_INLINE Eight dots_of_eight(const float* query, const float* const* keys,
-                                  std::int64_t width) {
-  const std::int64_t whole = width - width % kEight;
-  Eight parts[8] = {};
-  for (std::int64_t d = 0; d < whole; d += kEight) {
-    const Eight x = load(query + d);
-    for (int i = 0; i < 8; ++i) parts[i] += x * load(keys[i] + d);
-  }
-  Eight dots = sums_of(parts);
-  for (std::int64_t d = whole; d < width; ++d) {
-    for (int i = 0; i < 8; ++i) dots[i] += query[d] * keys[i][d];
-  }
-  return dots;
-}
-
 TANDEM_INLINE std::int64_t seen(const UnitShape& shape, std::int64_t query) {
   return shape.causal ? query + 1 : shape.keys;
 }
@@ -199,44 +158,6 @@ TANDEM_CLONES void attend_backward(const UnitShape& shape, const UnitInputs& in,
   product(shape.queries, shape.keys, shape.width, {slopes, stride, 1}, in.k, gradient.q);
   product(shape.keys, shape.queries, shape.width, {slopes, 1, stride}, in.q, gradient.k);
   product(shape.keys, shape.queries, shape.width, {kept, 1, stride}, in.out_gradient, gradient.v);
-}
-
-TANDEM_CLONES void attend_listed(const float* q, const float* kv,
-                                 std::span<const std::int32_t> places, std::int64_t heads,
-                                 std::int64_t width, float* out, UnitScratch& scratch) {
-  const std::int64_t model = heads * width, row = 2 * model;
-  const auto keys = static_cast<std::int64_t>(places.size());
-  const std::int64_t stride = padded(keys), whole = width - width % kEight;
-  const float scale = 1.0f / std::sqrt(static_cast<float>(width));
-  scratch.weights.resize(static_cast<std::size_t>(stride));
-  float* weights = scratch.weights.data();
-  for (std::int64_t column = 0; column < model; column += width) {
-    for (std::int64_t j = 0; j < keys; j += kEight) {
-      const float* eight[8];  // behind the last key: some key, whose score softmax drops
-      for (std::int64_t i = 0; i < kEight; ++i) {
-        const auto at = static_cast<std::size_t>(std::min(j + i, keys - 1));
-        eight[i] = kv + places[at] * row + column;
-      }
-      store(weights + j, dots_of_eight(q + column, eight, width));
-    }
-    softmax_padded(weights, scale, keys, stride);
-    const float* values = kv + model + column;
-    float* to = out + column;
-    for (std::int64_t d = 0; d < whole; d += kEight) {
-      Eight sum = {};
-      for (std::int64_t j = 0; j < keys; ++j) {
-        sum += weights[j] * load(values + places[static_cast<std::size_t>(j)] * row + d);
-      }
-      store(to + d, sum);
-    }
-    for (std::int64_t d = whole; d < width; ++d) {
-      float sum = 0;
-      for (std::int64_t j = 0; j < keys; ++j) {
-        sum += weights[j] * values[places[static_cast<std::size_t>(j)] * row + d];
-      }
-      to[d] = sum;
-    }
-  }
 }
 
 }  // namespace tandem::cpu

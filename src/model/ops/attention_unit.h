@@ -42,9 +42,4 @@ void attend_backward(const UnitShape& shape, const UnitInputs& in,
                      std::span<const rows::Mask> masks, const float* weights,
                      const UnitGradients& gradient, UnitScratch& scratch);
 
-// Decoding: all heads of one query over the rows `places` of kv, which are [keys, values], each
-// heads * width; at least one place. out [heads * width].
-void attend_listed(const float* q, const float* kv, std::span<const std::int32_t> places,
-                   std::int64_t heads, std::int64_t width, float* out, UnitScratch& scratch);
-
 }  // namespace tandem::cpu

@@ -2,83 +2,33 @@
 
 #include <algorithm>
 
-#include "model/ops/cpu_vector.h"
+#include "model/ops/cpu_tile.h"
 
 namespace tandem::cpu {
 namespace {
 
-constexpr std::int64_t kPanel = 16;
 constexpr std::int64_t kDepthABlock = 256;  // a panel's part of 16 KB: half the first cache
 constexpr std::int64_t kPanelsABlock = 16;  // 256 KB: half the second
 constexpr std::int64_t kNarrow = 256;
 
-struct Block {
-  const float* a;
-  std::int64_t a_stride;
-  const float* panel;
-  std::int64_t depth;
-  float* c;
-  std::int64_t c_stride;
-  const float* bias;  // of the panel's columns
-  bool add;           // to what is in c
-};
-
-template <int kRows>
-TANDEM_INLINE void run(const Block& block) {
-  Eight low[kRows], high[kRows];
-  for (int r = 0; r < kRows; ++r) {
-    const float* start = block.add ? block.c + r * block.c_stride : block.bias;
-    low[r] = start == nullptr ? Eight{} : load(start);
-    high[r] = start == nullptr ? Eight{} : load(start + kEight);
-  }
-  const float* a = block.a;
-  const float* b = block.panel;
-#pragma GCC unroll 4
-  for (std::int64_t d = 0; d < block.depth; ++d, ++a, b += kPanel) {
-    const Eight b_low = load(b), b_high = load(b + kEight);
-    for (int r = 0; r < kRows; ++r) {
-      const float value = a[r * block.a_stride];
-      low[r] += value * b_low;
-      high[r] += value * b_high;
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
-    store(block.c + r * block.c_stride, low[r]);
-    store(block.c + r * block.c_stride + kEight, high[r]);
-  }
+std::int64_t panels_of(std::int64_t columns) {
+  return (columns + kPanel - 1) / kPanel;
 }
 
-TANDEM_INLINE void run_rows(std::int64_t rows, const Block& block) {
-  switch (rows) {
-    case 1:
-      return run<1>(block);
-    case 2:
-      return run<2>(block);
-    case 3:
-      return run<3>(block);
-    case 4:
-      return run<4>(block);
-    case 5:
-      return run<5>(block);
-    default:
-      return run<6>(block);
-  }
-}
-
+// Panels first .. last - 1 alone; c begins with the first of them.
 TANDEM_CLONES void times_panels(const float* a, std::int64_t rows, std::int64_t depth,
-                                const float* panels, std::int64_t columns, const float* bias,
-                                float* c) {
-  const std::int64_t count = columns / kPanel;
+                                const float* panels, std::int64_t first, std::int64_t last,
+                                const float* bias, float* c, std::int64_t c_stride) {
   for (std::int64_t d = 0; d < depth; d += kDepthABlock) {
     const std::int64_t part = std::min(kDepthABlock, depth - d);
-    for (std::int64_t first = 0; first < count; first += kPanelsABlock) {
-      const std::int64_t last = std::min(count, first + kPanelsABlock);
-      for (std::int64_t i = 0; i < rows; i += 6) {
-        for (std::int64_t p = first; p < last; ++p) {
-          run_rows(std::min<std::int64_t>(6, rows - i),
-                   {a + i * depth + d, depth, panels + (p * depth + d) * kPanel, part,
-                    c + i * columns + p * kPanel, columns,
-                    bias == nullptr ? nullptr : bias + p * kPanel, d > 0});
+    for (std::int64_t begin = first; begin < last; begin += kPanelsABlock) {
+      const std::int64_t end = std::min(last, begin + kPanelsABlock);
+      for (std::int64_t i = 0; i < rows; i += kTileRows) {
+        for (std::int64_t p = begin; p < end; ++p) {
+          multiply_tile(std::min(kTileRows, rows - i),
+                        {a + i * depth + d, depth, panels + (p * depth + d) * kPanel, part,
+                         c + i * c_stride + (p - first) * kPanel, c_stride,
+                         bias == nullptr ? nullptr : bias + p * kPanel, d > 0});
         }
       }
     }
@@ -113,13 +63,15 @@ bool has_quick_product(std::int64_t depth, std::int64_t columns) {
 }
 
 Panels::Panels(std::int64_t depth, std::int64_t columns)
-    : depth_(depth), columns_(columns), values_(static_cast<std::size_t>(depth * columns)) {}
+    : depth_(depth),
+      columns_(columns),
+      values_(static_cast<std::size_t>(depth * panels_of(columns) * kPanel)) {}
 
 Panels Panels::of(const float* matrix, std::int64_t depth, std::int64_t columns) {
   Panels panels(depth, columns);
   for (std::int64_t d = 0; d < depth; ++d) {
     for (std::int64_t column = 0; column < columns; column += kPanel) {
-      std::copy_n(matrix + d * columns + column, kPanel,
+      std::copy_n(matrix + d * columns + column, std::min(kPanel, columns - column),
                   panels.values_.data() + column * depth + d * kPanel);
     }
   }
@@ -128,14 +80,39 @@ Panels Panels::of(const float* matrix, std::int64_t depth, std::int64_t columns)
 
 Panels Panels::of_turned(const float* matrix, std::int64_t depth, std::int64_t columns) {
   Panels panels(depth, columns);
-  for (std::int64_t column = 0; column < columns; column += kPanel) {
-    turn_panel(matrix + column * depth, depth, panels.values_.data() + column * depth);
+  float* to = panels.values_.data();
+  const std::int64_t whole = columns - columns % kPanel;
+  for (std::int64_t column = 0; column < whole; column += kPanel) {
+    turn_panel(matrix + column * depth, depth, to + column * depth);
+  }
+  for (std::int64_t column = whole; column < columns; ++column) {
+    for (std::int64_t d = 0; d < depth; ++d) {
+      to[whole * depth + d * kPanel + column - whole] = matrix[column * depth + d];
+    }
   }
   return panels;
 }
 
 void Panels::times(const float* a, std::int64_t rows, const float* bias, float* c) const {
-  times_panels(a, rows, depth_, values_.data(), columns_, bias, c);
+  const std::int64_t whole = columns_ / kPanel, rest = columns_ % kPanel;
+  times_panels(a, rows, depth_, values_.data(), 0, whole, bias, c, columns_);
+  if (rest == 0) return;
+  float shift[kPanel] = {}, sums[kTileRows * kPanel];
+  if (bias != nullptr) std::copy_n(bias + whole * kPanel, rest, shift);
+  for (std::int64_t i = 0; i < rows; i += kTileRows) {
+    const std::int64_t count = std::min(kTileRows, rows - i);
+    times_panels(a + i * depth_, count, depth_, values_.data() + whole * depth_ * kPanel, 0, 1,
+                 shift, sums, kPanel);
+    for (std::int64_t r = 0; r < count; ++r) {
+      std::copy_n(sums + r * kPanel, rest, c + (i + r) * columns_ + whole * kPanel);
+    }
+  }
+}
+
+void Panels::times_columns(const float* a, std::int64_t rows, std::int64_t first, std::int64_t last,
+                           float* c, std::int64_t stride) const {
+  times_panels(a, rows, depth_, values_.data(), first / kPanel, panels_of(last), nullptr, c,
+               stride);
 }
 
 }  // namespace tandem::cpu

@@ -15,7 +15,7 @@ namespace tandem::cpu {
 // of whose registers only the library makes full use, and a matrix with a side of at most 256.
 bool has_quick_product(std::int64_t depth, std::int64_t columns);
 
-// The narrow matrix [depth, columns] in panels of 16 columns.
+// The narrow matrix [depth, columns] in panels of 16 columns, the last one filled up with zeros.
 class Panels {
  public:
   static Panels of(const float* matrix, std::int64_t depth, std::int64_t columns);
@@ -24,11 +24,15 @@ class Panels {
 
   // c [rows, columns] = a [rows, depth] times the matrix, plus bias (null: none) in each row.
   void times(const float* a, std::int64_t rows, const float* bias, float* c) const;
+  // Columns first .. last - 1 alone, first being a multiple of 16, without bias. Rows of c are
+  // `stride` apart and have room for whole panels.
+  void times_columns(const float* a, std::int64_t rows, std::int64_t first, std::int64_t last,
+                     float* c, std::int64_t stride) const;
 
  private:
   Panels(std::int64_t depth, std::int64_t columns);
   std::int64_t depth_, columns_;
-  std::vector<float> values_;  // [columns / 16][depth][16]
+  std::vector<float> values_;  // [panels][depth][16]
 };
 
 }  // namespace tandem::cpu

@@ -12,6 +12,10 @@ TANDEM_CLONES void bias_relu_masked(float* x, const float* bias, Mask mask, std:
   for (std::int64_t c = 0; c < n; ++c) x[c] = std::max(x[c] + bias[c], 0.0f) * factor(mask, c);
 }
 
+TANDEM_CLONES void relu(float* x, std::int64_t n) {
+  for (std::int64_t c = 0; c < n; ++c) x[c] = std::max(x[c], 0.0f);
+}
+
 TANDEM_CLONES void relu_backward(float* out_grad, const float* grad, const float* out, float scale,
                                  std::int64_t n) {
   for (std::int64_t c = 0; c < n; ++c) out_grad[c] = out[c] > 0.0f ? grad[c] * scale : 0.0f;
@@ -36,14 +40,15 @@ TANDEM_CLONES float largest(const float* x, std::int64_t n) {
   return most;
 }
 
-TANDEM_CLONES std::int64_t next_above(const float* x, float least, std::int64_t begin,
-                                      std::int64_t n) {
-  constexpr std::int64_t kWidth = 64;
+TANDEM_CLONES std::int64_t first_above(const float* x, float least, std::int64_t begin,
+                                       std::int64_t n) {
+  constexpr std::int64_t kWidth = 32;
   for (; begin + kWidth <= n; begin += kWidth) {
     int above = 0;
     for (std::int64_t j = 0; j < kWidth; ++j) above |= static_cast<int>(x[begin + j] > least);
     if (above != 0) break;
   }
+  while (begin < n && !(x[begin] > least)) ++begin;
   return begin;
 }
 

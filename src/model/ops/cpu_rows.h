@@ -15,15 +15,15 @@ struct Mask {
 
 void masked(float* out, const float* x, Mask mask, std::int64_t n);             // out = mask * x
 void bias_relu_masked(float* x, const float* bias, Mask mask, std::int64_t n);  // in place
+void relu(float* x, std::int64_t n);                                            // in place
 // grad where out (of bias_relu_masked) is positive, times scale; else 0
 void relu_backward(float* out_grad, const float* grad, const float* out, float scale,
                    std::int64_t n);
 
 float largest(const float* x, std::int64_t n);  // n > 0
+// The first element above `least`, from `begin` on; n if there is none.
+std::int64_t first_above(const float* x, float least, std::int64_t begin, std::int64_t n);
 // Long sums: by blocks in fp32, the blocks in fp64.
-// Where the first block of 64 with an element above `least` begins, from `begin` on, a multiple of
-// 64; if there is none: where the whole blocks of the n elements end.
-std::int64_t next_above(const float* x, float least, std::int64_t begin, std::int64_t n);
 double sum(const float* x, std::int64_t n);
 double sum_of_exp(const float* x, float shift, std::int64_t n);  // of exp(x - shift)
 double exp_sum(float* x, float shift, std::int64_t n);  // x = exp(x - shift) in place, and its sum

@@ -49,16 +49,10 @@ struct QuickLinear : torch::autograd::Function<QuickLinear> {
 
 }  // namespace
 
-void QuickMatrix::pack_turned() {
-  const std::int64_t rows = matrix_.size(0), columns = matrix_.size(1);
-  if (turned_ || !matrix_.is_cpu() || !cpu::has_quick_product(columns, rows)) return;
-  turned_ = cpu::Panels::of_turned(matrix_.const_data_ptr<float>(), columns, rows);
-}
-
 Tensor QuickMatrix::turned(const Tensor& a, const Tensor& bias) {
-  const std::int64_t rows = matrix_.size(0);
+  const std::int64_t rows = matrix_.size(0), columns = matrix_.size(1);
   if (!turned_ && !is_quick(a, rows)) return at::linear(a, matrix_, bias);
-  pack_turned();
+  if (!turned_) turned_ = cpu::Panels::of_turned(matrix_.const_data_ptr<float>(), columns, rows);
   return product(a, *turned_, rows, bias);
 }
 

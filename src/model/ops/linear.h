@@ -20,7 +20,6 @@ Tensor linear_plain(const Tensor& x, const Tensor& weight, const Tensor& bias,
 class QuickMatrix {
  public:
   explicit QuickMatrix(const Tensor& matrix) : matrix_(matrix.contiguous()) {}
-  void pack_turned();  // now, for products of few rows too
   // a [N, in] times the transpose, plus bias, which may be undefined: [N, out].
   Tensor turned(const Tensor& a, const Tensor& bias);
   Tensor straight(const Tensor& a);  // a [N, out] times the matrix: [N, in]

@@ -21,6 +21,18 @@ TANDEM_INLINE float sum_over(std::int64_t n, const Term& term) {
   return sum_of_lanes(lanes);
 }
 
+TANDEM_INLINE Moments norm_row(const float* __restrict__ x, const float* __restrict__ weight,
+                               const float* __restrict__ shift, float* __restrict__ normed,
+                               std::int64_t n) {
+  const float part = 1.0f / static_cast<float>(n);
+  const float mean = part * sum_over(n, [=](std::int64_t c) { return x[c]; });
+  const float variance =
+      part * sum_over(n, [=](std::int64_t c) { return (x[c] - mean) * (x[c] - mean); });
+  const float inverse = 1.0f / std::sqrt(variance + kEpsilon);
+  for (std::int64_t c = 0; c < n; ++c) normed[c] = (x[c] - mean) * inverse * weight[c] + shift[c];
+  return {mean, inverse};
+}
+
 template <bool with_sum, bool with_mask>
 TANDEM_INLINE void backward_row(const float* __restrict__ sum, Moments moments,
                                 const float* __restrict__ normed_gradient,
@@ -63,13 +75,12 @@ TANDEM_CLONES Moments add_norm(float* __restrict__ y, const float* __restrict__ 
   } else {
     for (std::int64_t c = 0; c < n; ++c) y[c] = x[c] + (y[c] + bias[c]) * factor(mask, c);
   }
-  const float part = 1.0f / static_cast<float>(n);
-  const float mean = part * sum_over(n, [=](std::int64_t c) { return y[c]; });
-  const float variance =
-      part * sum_over(n, [=](std::int64_t c) { return (y[c] - mean) * (y[c] - mean); });
-  const float inverse = 1.0f / std::sqrt(variance + kEpsilon);
-  for (std::int64_t c = 0; c < n; ++c) normed[c] = (y[c] - mean) * inverse * weight[c] + shift[c];
-  return {mean, inverse};
+  return norm_row(y, weight, shift, normed, n);
+}
+
+TANDEM_CLONES void norm(const float* x, const float* weight, const float* shift, float* normed,
+                        std::int64_t n) {
+  norm_row(x, weight, shift, normed, n);
 }
 
 TANDEM_CLONES void add_norm_backward(const float* sum, Moments moments,

@@ -14,6 +14,9 @@ struct Moments {
 Moments add_norm(float* y, const float* x, const float* bias, Mask mask, const float* weight,
                  const float* shift, float* normed, std::int64_t n);
 
+// The norm alone.
+void norm(const float* x, const float* weight, const float* shift, float* normed, std::int64_t n);
+
 // Sums over rows, which the caller starts at zero.
 struct NormSums {
   float *bias, *weight, *shift;

@@ -23,7 +23,7 @@ void serve_model(const TranslationModel& model, const ServeSettings& settings,
     TranslateSettings own = settings.translate;
     own.search = search;
     own.threads = 1;
-    auto translations = translate_lines(*model.model, *model.vocab, lines, own);
+    auto translations = translate_lines(*model.decoder, *model.vocab, lines, own);
     std::size_t read = 0, written = 0;
     for (const LineTranslation& translation : translations) {
       read += translation.source_tokens;

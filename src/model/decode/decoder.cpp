@@ -1,0 +1,58 @@
+#include "model/decode/decoder.h"
+
+#include "model/decode/quick_decoding.h"
+#include "model/decode/top_words.h"
+#include "model/transformer.h"
+
+namespace tandem {
+namespace {
+
+// By tensor operations, all scores of a step in a table.
+class PlainDecoding : public Decoding {
+ public:
+  PlainDecoding(const Transformer& model, DecoderCache cache, WordChoice choice)
+      : model_(model), cache_(std::move(cache)), choice_(std::move(choice)) {}
+  std::size_t rows() const override { return cache_.rows(); }
+  void select(std::span<const std::int32_t> from) override { cache_.select(from); }
+  void step(std::span<const std::int32_t> last, WordTable& words) override {
+    top_words(model_.step(cache_, last), choice_, words);
+  }
+
+ private:
+  const Transformer& model_;
+  DecoderCache cache_;
+  WordChoice choice_;
+};
+
+}  // namespace
+
+Decoder::Decoder(const Transformer& model, DecodeWay way) : model_(model) {
+  if (way == DecodeWay::plain || !on_cpu() || model.compute() != at::kFloat) return;
+  weights_ = std::make_unique<StepWeights>(step_weights(model.weights(), model.vocabulary()));
+}
+
+Decoder::~Decoder() = default;
+
+const ModelConfig& Decoder::config() const {
+  return model_.config();
+}
+
+std::int64_t Decoder::vocabulary() const {
+  return model_.vocabulary();
+}
+
+bool Decoder::on_cpu() const {
+  return model_.params().device().is_cpu();
+}
+
+std::unique_ptr<Decoding> Decoder::begin(std::span<const std::int32_t> ids,
+                                         std::span<const std::int32_t> offsets,
+                                         const WordChoice& choice) const {
+  const Encoded encoded = model_.encode(ids, offsets);
+  if (!weights_) return std::make_unique<PlainDecoding>(model_, model_.begin(encoded), choice);
+  return std::make_unique<QuickDecoding>(*weights_, config(),
+                                         encoded.states.contiguous().const_data_ptr<float>(),
+                                         offsets, choice);
+}
+
+}  // namespace tandem

@@ -1,0 +1,169 @@
+#include "model/decode/quick_decoding.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "model/ops/norm_rows.h"
+#include "model/tensor.h"
+
+namespace tandem {
+namespace {
+
+std::size_t area(std::size_t rows, std::int64_t width) {
+  return rows * static_cast<std::size_t>(width);
+}
+
+void grow(std::vector<float>& memory, std::size_t size) {
+  if (memory.size() < size) memory.resize(size);
+}
+
+}  // namespace
+
+QuickDecoding::QuickDecoding(const StepWeights& weights, const ModelConfig& config,
+                             const float* states, std::span<const std::int32_t> offsets,
+                             const WordChoice& choice)
+    : weights_(weights),
+      config_(config),
+      shape_{config.heads, config.d_model / config.heads},
+      sentences_(offsets.size() - 1),
+      places_(offsets.size() - 1),
+      written_(weights.layers.size()),
+      projection_(weights.output, choice) {
+  std::iota(sentences_.begin(), sentences_.end(), 0);
+  lay_out_source(states, offsets);
+}
+
+void QuickDecoding::lay_out_source(const float* states, std::span<const std::int32_t> offsets) {
+  std::int64_t size = 0;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const std::int64_t keys = offsets[i + 1] - offsets[i];
+    sources_.push_back({keys, size});
+    size += cpu::source_floats(shape_, keys);
+  }
+  const std::int64_t row = 2 * config_.d_model;
+  Rows kv(area(static_cast<std::size_t>(offsets.back()), row));
+  for (const StepLayer& layer : weights_.layers) {
+    layer.cross_kv.matrix.times(states, offsets.back(), layer.cross_kv.bias, kv.data());
+    Rows& panels = source_panels_.emplace_back(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      cpu::pack_source(shape_, kv.data() + offsets[i] * row, sources_[i].keys,
+                       panels.data() + sources_[i].at);
+    }
+  }
+}
+
+void QuickDecoding::select(std::span<const std::int32_t> from) {
+  places_.select(from);
+  chosen_.clear();
+  for (const std::int32_t row : from) {
+    chosen_.push_back(sentences_[static_cast<std::size_t>(row)]);
+  }
+  sentences_.swap(chosen_);
+}
+
+void QuickDecoding::embed(std::span<const std::int32_t> last) {
+  const auto width = static_cast<std::size_t>(config_.d_model);
+  const auto scale = static_cast<float>(std::sqrt(static_cast<double>(width)));
+  const float* position = weights_.positions + places_.length() * width;
+  for (std::size_t row = 0; row < last.size(); ++row) {
+    const float* word = weights_.embedding + static_cast<std::size_t>(last[row]) * width;
+    float* to = stream_.data() + row * width;
+    for (std::size_t c = 0; c < width; ++c) to[c] = position[c] + scale * word[c];
+  }
+  next_norm_ = 0;
+  if (config_.norm == NormPlace::post) return;
+  const StepNorm& norm = weights_.norms[next_norm_++];
+  for (std::size_t at = 0; at < last.size() * width; at += width) {
+    rows::norm(stream_.data() + at, norm.weight, norm.shift, input_.data() + at, config_.d_model);
+  }
+}
+
+void QuickDecoding::times(const StepLinear& linear, const Rows& x, bool with_bias, Rows& y) {
+  linear.matrix.times(x.data(), static_cast<std::int64_t>(rows()),
+                      with_bias ? linear.bias : nullptr, y.data());
+}
+
+void QuickDecoding::add_to_stream(const float* bias) {
+  const StepNorm& norm = weights_.norms[next_norm_++];
+  const bool pre = config_.norm == NormPlace::pre;
+  Rows& normed = pre ? input_ : spare_;
+  const auto width = static_cast<std::size_t>(config_.d_model);
+  for (std::size_t at = 0; at < rows() * width; at += width) {
+    rows::add_norm(product_.data() + at, stream_.data() + at, bias, {}, norm.weight, norm.shift,
+                   normed.data() + at, config_.d_model);
+  }
+  stream_.swap(pre ? product_ : spare_);
+}
+
+void QuickDecoding::self_attention(std::size_t layer) {
+  const StepLayer& own = weights_.layers[layer];
+  const std::int64_t width = config_.d_model;
+  times(own.qkv, config_.norm == NormPlace::pre ? input_ : stream_, true, wide_);
+  float* written = written_[layer].data();
+  for (std::size_t row = 0; row < rows(); ++row) {
+    std::copy_n(wide_.data() + area(row, 3 * width) + width, 2 * width,
+                written + places_.of(row).back() * 2 * width);
+  }
+  for (std::size_t row = 0; row < rows(); ++row) {
+    cpu::attend_listed(shape_, wide_.data() + area(row, 3 * width), written, places_.of(row),
+                       seen_.data() + area(row, width), scratch_);
+  }
+  times(own.attention_out, seen_, false, product_);
+  add_to_stream(own.attention_out.bias);
+}
+
+void QuickDecoding::cross_attention(std::size_t layer) {
+  const StepLayer& own = weights_.layers[layer];
+  const std::int64_t width = config_.d_model;
+  times(own.cross_q, config_.norm == NormPlace::pre ? input_ : stream_, true, wide_);
+  for (std::size_t row = 0; row < rows();) {
+    std::size_t end = row + 1;
+    while (end < rows() && sentences_[end] == sentences_[row]) ++end;
+    const Source& source = sources_[static_cast<std::size_t>(sentences_[row])];
+    cpu::attend_source(shape_, wide_.data() + area(row, width),
+                       static_cast<std::int64_t>(end - row),
+                       source_panels_[layer].data() + source.at, source.keys,
+                       seen_.data() + area(row, width), scratch_);
+    row = end;
+  }
+  times(own.cross_out, seen_, false, product_);
+  add_to_stream(own.cross_out.bias);
+}
+
+void QuickDecoding::feed_forward(std::size_t layer) {
+  const StepLayer& own = weights_.layers[layer];
+  times(own.ffn_in, config_.norm == NormPlace::pre ? input_ : stream_, true, wide_);
+  const auto count = static_cast<std::int64_t>(area(rows(), config_.ffn));
+  if (config_.activation == Activation::relu) {
+    rows::relu(wide_.data(), count);
+  } else {
+    Tensor inner = at::from_blob(wide_.data(), {count}, at::kFloat);
+    at::gelu_(inner);
+  }
+  times(own.ffn_out, wide_, false, product_);
+  add_to_stream(own.ffn_out.bias);
+}
+
+void QuickDecoding::step(std::span<const std::int32_t> last, WordTable& words) {
+  check(last.size() == rows(), "one word a row");
+  const std::int64_t width = config_.d_model;
+  check(static_cast<std::int64_t>(places_.length()) < config_.max_positions,
+        "a translation longer than model.max_positions");
+  for (Rows* memory : {&stream_, &input_, &product_, &spare_, &seen_}) {
+    grow(*memory, area(rows(), width));
+  }
+  grow(wide_, area(rows(), std::max(3 * width, config_.ffn)));
+  embed(last);
+  places_.add_word();
+  for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
+    const std::size_t places = area(places_.capacity(), 2 * width);
+    if (written_[i].size() < places) written_[i].resize(2 * places);
+    self_attention(i);
+    cross_attention(i);
+    feed_forward(i);
+  }
+  projection_.run((config_.norm == NormPlace::pre ? input_ : stream_).data(), rows(), words);
+}
+
+}  // namespace tandem
