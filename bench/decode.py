@@ -1,11 +1,14 @@
 """Translating a file beside CTranslate2 (float32 and int8) with the same weights: sentences a second and BLEU, beam 4.
 
-CTranslate2 gets the model from `tandem export`. Loading is left out on both sides: tandem's time is that of all lines less
-that of one line. A worker is one thread. Without --model: the model and test text of `tandem quickstart`, which takes two minutes.
-Usage: scripts/bench decode [--json] [--model RUN|MODEL --src FILE --ref FILE] [--workers 2] [--repeats 3]
+CTranslate2 gets the model from `tandem export` and its best arrangement of the threads: a worker for each, or one worker with
+all. Loading is left out on both sides: tandem's time is that of all lines less that of one line. The model: --model, else that
+of `tandem quickstart`, which takes two minutes; --forced base|tiny: an untrained model of that size with 8,000 words, learned
+from --src, and lines of 13 subwords, so that every translation has 15 steps.
+Usage: scripts/bench decode [--json] [--model RUN|MODEL] [--forced base|tiny] [--src FILE --ref FILE] [--lines 1000] [--threads 2] [--repeats 3]
 """
 
 import argparse
+import gzip
 import json
 import pathlib
 import statistics
@@ -16,20 +19,46 @@ import tempfile
 import peers
 
 CT2 = peers.ROOT / "bench/peer/ct2_translate.py"
+KINDS = ("float32", "int8")
+FORCED_STEPS, FORCED_PIECES = 15, 13
+
+
+def quiet(*command):
+    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def lines_of(path):
+    with (gzip.open if str(path).endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def write(path, lines):
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
 
 
 def quickstart(folder):
-    subprocess.run([peers.TANDEM, "quickstart", "--out", folder], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet(peers.TANDEM, "quickstart", "--out", folder)
     return folder / "run", folder / "text/valid.en", folder / "text/valid.de"
 
 
-def tandem_seconds(model, source, workers, out):
-    one = out.with_suffix(".one")
-    with open(source, encoding="utf-8") as file:
-        one.write_text(file.readline(), encoding="utf-8")
-    seconds = [peers.run(f"{peers.TANDEM} translate --model {model} --beam 4 --alpha 0.6 --threads {workers} < {path} > {out} 2>/dev/null")["seconds"]
-               for path in (one, source)]
-    return seconds[1] - seconds[0]
+def untrained(folder, size, text, words):
+    """A model after one step: it never ends a sentence before the length limit."""
+    few = write(folder / "few", text[:8])
+    train = write(folder / "train", text)
+    quiet(peers.TANDEM, "prepare", "--src", train, "--tgt", train, "--valid-src", few, "--valid-tgt", few, "--vocab-size", words,
+          "--out", folder / "data")
+    (folder / "run.yaml").write_text(
+        f"run: {folder / 'run'}\ndata: {{path: {folder / 'data'}}}\nmodel: {{preset: {size}}}\nbatch: {{tokens: 64}}\n"
+        f"optim: {{lr: 1.0e-9}}\nstop: {{steps: 1}}\neval: {{sentences: 1, extra_decode_steps: 1}}\n", encoding="utf-8")
+    quiet(peers.TANDEM, "train", folder / "run.yaml")
+    return folder / "run"
+
+
+def lines_of_length(model, lines, pieces):
+    encoded = subprocess.run([peers.TANDEM, "encode", "--vocab", vocab_of(model)], input="".join(line + "\n" for line in lines),
+                             text=True, capture_output=True, check=True).stdout.splitlines()
+    return [line for line, some in zip(lines, encoded) if len(some.split()) == pieces]
 
 
 def vocab_of(model):
@@ -37,50 +66,89 @@ def vocab_of(model):
     return next(path for path in (pathlib.Path(model) / "vocab.model", pathlib.Path(model) / "model/vocab.model") if path.exists())
 
 
-def ct2_seconds(folder, vocab, source, workers, kind):
-    return float(peers.run([sys.executable, str(CT2), str(folder / "ct2"), str(vocab), str(source), str(workers), kind, str(folder / kind)])["output"])
+class Bench:
+    def __init__(self, folder, model, lines, forced, threads):
+        self.folder, self.model, self.forced, self.threads = folder, model, forced, threads
+        self.source, self.one = write(folder / "source", lines), write(folder / "one", lines[:1])
+        quiet(peers.TANDEM, "export", "--model", model, "--format", "ctranslate2", "--out", folder / "ct2")
+
+    def tandem(self, kind):
+        command = f"{peers.TANDEM} translate --model {self.model} --beam 4 --alpha 0.6 --threads {self.threads} --weights {kind}"
+        out = self.folder / f"tandem {kind}"
+        one, every = (peers.run(f"{command} < {path} > '{out}' 2>/dev/null")["seconds"] for path in (self.one, self.source))
+        return every - one
+
+    def ct2(self, kind, workers, threads):
+        return float(peers.run([sys.executable, str(CT2), str(self.folder / "ct2"), str(vocab_of(self.model)), str(self.source),
+                                str(workers), str(threads), kind, str(self.forced), str(self.folder / f"ctranslate2 {kind}")])["output"])
+
+    def best_arrangement(self, kind):
+        arrangements = {(self.threads, 1), (1, self.threads)}
+        return min(arrangements, key=lambda some: self.ct2(kind, *some)) if len(arrangements) > 1 else (1, 1)
 
 
 def bleu(texts, reference):
-    done = peers.run([peers.TANDEM, "score", "--json", str(texts), str(reference)])
-    return json.loads(done["output"])["bleu"]["score"]
+    return json.loads(peers.run([peers.TANDEM, "score", "--json", str(texts), str(reference)])["output"])["bleu"]["score"]
+
+
+def measure(bench, repeats):
+    arrangements = {kind: bench.best_arrangement(kind) for kind in KINDS}
+    seconds = {f"{program} {kind}": [] for program in ("ctranslate2", "tandem") for kind in KINDS}
+    for _ in range(repeats):  # alternately, so that a busy machine disturbs all
+        for kind in KINDS:
+            seconds[f"ctranslate2 {kind}"].append(bench.ct2(kind, *arrangements[kind]))
+            seconds[f"tandem {kind}"].append(bench.tandem(kind))
+    return seconds, arrangements
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--model")
+    parser.add_argument("--forced", choices=("base", "tiny"))
     parser.add_argument("--src")
     parser.add_argument("--ref")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--lines", type=int, default=1000)
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        model, source, reference = (options.model, options.src, options.ref) if options.model else quickstart(folder / "quick")
-        subprocess.run([peers.TANDEM, "export", "--model", model, "--format", "ctranslate2", "--out", folder / "ct2"], check=True,
-                       stdout=subprocess.DEVNULL)
-        lines = len(pathlib.Path(source).read_text(encoding="utf-8").splitlines())
-        seconds = {"ctranslate2 float32": [], "ctranslate2 int8": [], "tandem": []}
-        for _ in range(options.repeats):  # alternately, so that a busy machine disturbs all
-            for kind in ("float32", "int8"):
-                seconds[f"ctranslate2 {kind}"].append(ct2_seconds(folder, vocab_of(model), source, options.workers, kind))
-            seconds["tandem"].append(tandem_seconds(model, source, options.workers, folder / "tandem"))
-        result = {"bench": "decode", "sentences": lines, "workers": options.workers}
+        model, source, reference = options.model, options.src, options.ref
+        if options.forced:
+            text = lines_of(source)
+            model, reference = untrained(folder, options.forced, text, 8000), None
+            lines = lines_of_length(model, text, FORCED_PIECES)
+            lines = (lines * (options.lines // len(lines) + 1))[:options.lines]
+        else:
+            if not model:
+                model, source, reference = quickstart(folder / "quick")
+            lines = lines_of(source)[:options.lines]
+        bench = Bench(folder, model, lines, FORCED_STEPS if options.forced else 0, options.threads)
+        seconds, arrangements = measure(bench, options.repeats)
+        result = {"bench": "decode", "sentences": len(lines), "threads": options.threads, "steps": bench.forced or None,
+                  "ctranslate2_workers": {kind: some[0] for kind, some in arrangements.items()}}
+        if reference:
+            reference = write(folder / "reference", lines_of(reference)[:options.lines])
         for program, several in seconds.items():
-            result[program] = {"sentences_per_s": lines / statistics.median(several), "least": lines / max(several), "most": lines / min(several),
-                               "bleu": bleu(folder / program.split()[-1], reference)}
-        for kind in ("float32", "int8"):
-            result[f"ratio_{kind}"] = result["tandem"]["sentences_per_s"] / result[f"ctranslate2 {kind}"]["sentences_per_s"]
+            result[program] = {"sentences_per_s": len(lines) / statistics.median(several), "least": len(lines) / max(several),
+                               "most": len(lines) / min(several), "bleu": bleu(folder / program, reference) if reference else None}
+        for kind in KINDS:
+            for peer in KINDS:
+                result[f"tandem {kind} / ctranslate2 {peer}"] = (
+                    result[f"tandem {kind}"]["sentences_per_s"] / result[f"ctranslate2 {peer}"]["sentences_per_s"])
 
     if options.json:
         print(json.dumps(result))
         return
     for program in seconds:
         r = result[program]
-        print(f"{program:20} {r['sentences_per_s']:7.1f} sentences/s ({r['least']:.1f} to {r['most']:.1f}), BLEU {r['bleu']:.2f}")
-    print(f"tandem / ctranslate2: float32 {result['ratio_float32']:.2f}x, int8 {result['ratio_int8']:.2f}x")
+        score = f", BLEU {r['bleu']:.2f}" if reference else ""
+        print(f"{program:20} {r['sentences_per_s']:7.1f} sentences/s ({r['least']:.1f} to {r['most']:.1f}){score}")
+    for key, ratio in result.items():
+        if " / " in key:
+            print(f"{key}: {ratio:.2f}x")
 
 
 main()

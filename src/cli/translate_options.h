@@ -12,7 +12,7 @@
 namespace tandem {
 
 struct TranslateOptions {
-  std::string model, device = "auto";
+  std::string model, device = "auto", weights = "float32";
   std::int64_t beam = 0, batch_tokens = TranslateSettings{}.batch_tokens;
   double alpha = -1;
   std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "model/decode/decoder.h"
 #include "model/model_folder.h"
 #include "model/model_path.h"
 
@@ -30,9 +29,13 @@ TranslateSettings TranslationModel::settings() const {
   return settings;
 }
 
-TranslationModel open_translation_model(const fs::path& path, DeviceChoice device) {
+TranslationModel open_translation_model(const fs::path& path, DeviceChoice device,
+                                        DecodeWay way) {
   const fs::path folder = find_model_folder(path);
   ModelFolder loaded = load_model_folder(folder, device_of(device));
+  if (way == DecodeWay::int8 && !loaded.model->params().device().is_cpu()) {
+    throw UserError("8 bit weights are for the CPU; add --device cpu, or leave out --weights int8");
+  }
   const SpecialIds& special = loaded.vocab->special_ids();
   if (special.bos < 0 || special.eos < 0) {
     throw UserError(
@@ -40,7 +43,7 @@ TranslationModel open_translation_model(const fs::path& path, DeviceChoice devic
                "train with one that has",
                (folder / kModelVocab).string()));
   }
-  auto decoder = std::make_shared<const Decoder>(*loaded.model);
+  auto decoder = std::make_shared<const Decoder>(*loaded.model, way);
   return {folder, std::move(loaded.model), std::move(decoder), std::move(loaded.vocab),
           std::move(loaded.config)};
 }

@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "config/run_config.h"
+#include "model/decode/decoder.h"
 #include "translate/translate_lines.h"
 
 namespace tandem {
@@ -23,6 +24,8 @@ struct TranslationModel {
 };
 
 // path: a model folder or a run's directory (find_model_folder()).
-TranslationModel open_translation_model(const fs::path& path, DeviceChoice device);
+// way: int8 needs the CPU.
+TranslationModel open_translation_model(const fs::path& path, DeviceChoice device,
+                                        DecodeWay way = DecodeWay::quick);
 
 }  // namespace tandem

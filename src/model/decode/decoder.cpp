@@ -28,7 +28,9 @@ class PlainDecoding : public Decoding {
 
 Decoder::Decoder(const Transformer& model, DecodeWay way) : model_(model) {
   if (way == DecodeWay::plain || !on_cpu() || model.compute() != at::kFloat) return;
-  weights_ = std::make_unique<StepWeights>(step_weights(model.weights(), model.vocabulary()));
+  weights_ = std::make_unique<StepWeights>(
+      step_weights(model.weights(), model.vocabulary(),
+                   way == DecodeWay::int8 ? StepFormat::int8 : StepFormat::float32));
 }
 
 Decoder::~Decoder() = default;

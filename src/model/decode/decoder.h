@@ -29,7 +29,11 @@ class Decoding {
   virtual void step(std::span<const std::int32_t> last, WordTable& words) = 0;
 };
 
-enum class DecodeWay { quick, plain };
+enum class DecodeWay {
+  quick,
+  int8,  // quick, with the matrices of the decoder rounded to 8 bits
+  plain
+};
 
 class Decoder {
  public:

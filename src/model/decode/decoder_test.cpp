@@ -19,10 +19,10 @@ Transformer model_of(const ModelConfig& config, std::int32_t vocabulary, std::ui
 }
 
 // Both ways decode the same rows: the quick one's words, which are reordered, repeated and dropped.
-void expect_equal_words(const Transformer& model, double tolerance) {
+void expect_equal_words(const Transformer& model, DecodeWay way, double tolerance) {
   const Batch batch = sample_batch(7, 1, 40, static_cast<std::int32_t>(model.vocabulary()), 3);
   const WordChoice choice{6, {0, kSampleBos}, kSampleEos};
-  const Decoder quick(model), plain(model, DecodeWay::plain);
+  const Decoder quick(model, way), plain(model, DecodeWay::plain);
   const auto a = quick.begin(batch.src_ids, batch.src_offsets, choice);
   const auto b = plain.begin(batch.src_ids, batch.src_offsets, choice);
   WordTable found, expected;
@@ -40,7 +40,9 @@ void expect_equal_words(const Transformer& model, double tolerance) {
         EXPECT_NE(words[i].id, 0);
         EXPECT_NE(words[i].id, kSampleBos);
       }
-      EXPECT_EQ(words[0].id, right[0].id);
+      if (way == DecodeWay::quick) {
+        EXPECT_EQ(words[0].id, right[0].id);
+      }
     }
     std::vector<std::int32_t> from;
     last.clear();
@@ -70,7 +72,9 @@ TEST(Decoder, QuickEqualsPlain) {
     config.max_positions = 64;
     const std::int32_t vocabulary = seed % 2 == 0 ? 1237 : 53;
     SCOPED_TRACE(seed);
-    expect_equal_words(model_of(config, vocabulary, seed), 2e-5);
+    const Transformer model = model_of(config, vocabulary, seed);
+    expect_equal_words(model, DecodeWay::quick, 2e-5);
+    expect_equal_words(model, DecodeWay::int8, 0.7);  // small matrices, rounded coarsely
   }
 }
 

@@ -45,12 +45,13 @@ void ProjectionTop::run(const float* hidden, std::size_t rows, WordTable& words)
     rows_.push_back({{words.words.data() + i * words.most, words.most}, kNone, 0});
   }
   const auto count = static_cast<std::int64_t>(rows);
-  const std::int64_t depth = output_.in(), columns = columns_a_block(depth);
+  output_.prepare(hidden, count, input_);
+  const std::int64_t columns = columns_a_block(output_.in());
   for (std::int64_t first = 0; first < output_.out(); first += columns) {
     const std::int64_t last = std::min(output_.out(), first + columns);
     for (std::int64_t i = 0; i < count; i += kRowsABlock) {
       const std::int64_t some = std::min(kRowsABlock, count - i);
-      output_.times_columns(hidden + i * depth, some, first, last, scores_.data(), columns);
+      output_.times_columns(input_, i, some, first, last, scores_.data(), columns);
       for (std::int64_t k = 0; k < some; ++k) {
         const auto at = static_cast<std::size_t>(i + k);
         add_block(rows_[at], scores_.data() + k * columns, first, last, words.ends[at]);

@@ -30,6 +30,7 @@ class ProjectionTop {
   WordChoice choice_;
   std::vector<Row> rows_;
   std::vector<float> scores_;
+  StepInput input_;
 };
 
 }  // namespace tandem

@@ -44,7 +44,8 @@ void QuickDecoding::lay_out_source(const float* states, std::span<const std::int
   const std::int64_t row = 2 * config_.d_model;
   Rows kv(area(static_cast<std::size_t>(offsets.back()), row));
   for (const StepLayer& layer : weights_.layers) {
-    layer.cross_kv.matrix.times(states, offsets.back(), layer.cross_kv.bias, kv.data());
+    layer.cross_kv.matrix.prepare(states, offsets.back(), prepared_);
+    layer.cross_kv.matrix.times(prepared_, offsets.back(), layer.cross_kv.bias, kv.data());
     Rows& panels = source_panels_.emplace_back(static_cast<std::size_t>(size));
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       cpu::pack_source(shape_, kv.data() + offsets[i] * row, sources_[i].keys,
@@ -80,8 +81,9 @@ void QuickDecoding::embed(std::span<const std::int32_t> last) {
 }
 
 void QuickDecoding::times(const StepLinear& linear, const Rows& x, bool with_bias, Rows& y) {
-  linear.matrix.times(x.data(), static_cast<std::int64_t>(rows()),
-                      with_bias ? linear.bias : nullptr, y.data());
+  const auto count = static_cast<std::int64_t>(rows());
+  linear.matrix.prepare(x.data(), count, prepared_);
+  linear.matrix.times(prepared_, count, with_bias ? linear.bias : nullptr, y.data());
 }
 
 void QuickDecoding::add_to_stream(const float* bias) {

@@ -43,6 +43,7 @@ class QuickDecoding : public Decoding {
   std::vector<Rows> source_panels_, written_;  // a layer; written_: [places, 2D]
   // [rows, ...]. pre: stream_ is the residual sum and input_ its norm; post: both are stream_.
   Rows stream_, input_, product_, spare_, wide_, seen_, scratch_;
+  StepInput prepared_;
   std::size_t next_norm_ = 0;
   ProjectionTop projection_;
 };

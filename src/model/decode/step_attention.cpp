@@ -115,7 +115,7 @@ TANDEM_CLONES void attend_source(HeadShape shape, const float* q, std::int64_t r
   for (std::int64_t head = 0; head < heads; ++head) {
     const float* values = panels + stride * width;
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
-      const std::int64_t count = std::min(kTileRows, rows - i);
+      const std::int64_t count = std::min<std::int64_t>(kTileRows, rows - i);
       const float* query = q + i * model + head * width;
       for (std::int64_t j = 0; j < stride; j += kPanel) {
         multiply_tile(count, {query, model, panels + j * width, width, weights + j, stride, nullptr,

@@ -30,6 +30,6 @@ struct StepWeights {
 };
 
 // weights: fp32 on the CPU; they outlive the result.
-StepWeights step_weights(const ModelWeights& weights, std::int64_t vocabulary);
+StepWeights step_weights(const ModelWeights& weights, std::int64_t vocabulary, StepFormat format);
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "model/ops/cpu_tile.h"
 
@@ -21,86 +22,109 @@ float most_of_row(std::int64_t depth) {
   return static_cast<float>(std::min<std::int64_t>(32767, 2147483647 / (127 * depth)));
 }
 
-// Sums [rows, 16] of whole numbers: up to 6 rows times one panel.
+// Up to 6 rows times one panel: c = sum * (scale of the row * scale of the column) + bias.
 struct ByteTile {
   const std::int16_t* a;
   std::int64_t a_stride;
+  const float* a_scales;
   const std::int8_t* panel;
   std::int64_t pairs;
-  std::int32_t* sums;
+  const float *scales, *bias;  // of the panel's columns
+  float* c;
+  std::int64_t c_stride;
 };
 
-void multiply_plain(std::int64_t rows, const ByteTile& tile) {
-  for (std::int64_t r = 0; r < rows; ++r) {
+template <int kRows>
+void multiply_plain(const ByteTile& tile) {
+  for (std::int64_t r = 0; r < kRows; ++r) {
     for (std::int64_t i = 0; i < kPanel; ++i) {
       std::int32_t sum = 0;
       for (std::int64_t d = 0; d < 2 * tile.pairs; ++d) {
-        sum += tile.a[r * tile.a_stride + d] *
-               tile.panel[d / 2 * 2 * kPanel + 2 * i + d % 2];
+        sum += tile.a[r * tile.a_stride + d] * tile.panel[d / 2 * 2 * kPanel + 2 * i + d % 2];
       }
-      tile.sums[r * kPanel + i] = sum;
+      tile.c[r * tile.c_stride + i] =
+          static_cast<float>(sum) * (tile.a_scales[r] * tile.scales[i]) + tile.bias[i];
     }
   }
 }
 
 #if defined(__x86_64__)
-std::int32_t pair_at(const std::int16_t* a) {
+TANDEM_INLINE std::int32_t pair_at(const std::int16_t* a) {
   std::int32_t pair;
   std::memcpy(&pair, a, sizeof pair);
   return pair;
 }
 
+// Sums of whole numbers to c, some columns of a row at a time.
+template <class Floats, class Whole>
+TANDEM_INLINE void store_scaled(Whole sums, const ByteTile& tile, int row, std::int64_t column) {
+  Floats scales, bias;
+  std::memcpy(&scales, tile.scales + column, sizeof scales);
+  std::memcpy(&bias, tile.bias + column, sizeof bias);
+  const Floats c = __builtin_convertvector(sums, Floats) * (tile.a_scales[row] * scales) + bias;
+  std::memcpy(tile.c + row * tile.c_stride + column, &c, sizeof c);
+}
+
 template <int kRows>
 __attribute__((target("avx2"))) void multiply_avx2(const ByteTile& tile) {
-  __m256i low[kRows], high[kRows];
-  for (int r = 0; r < kRows; ++r) low[r] = high[r] = _mm256_setzero_si256();
+  using Whole = std::int32_t __attribute__((vector_size(32)));
+  Whole low[kRows], high[kRows];
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) low[r] = high[r] = Whole{};
   const std::int8_t* b = tile.panel;
-  for (std::int64_t pair = 0; pair < tile.pairs; ++pair, b += 2 * kPanel) {
+  const std::int16_t* a = tile.a;
+  for (std::int64_t pair = 0; pair < tile.pairs; ++pair, a += 2, b += 2 * kPanel) {
     const auto* from = reinterpret_cast<const __m128i*>(b);
     const __m256i b_low = _mm256_cvtepi8_epi16(_mm_loadu_si128(from));
     const __m256i b_high = _mm256_cvtepi8_epi16(_mm_loadu_si128(from + 1));
+#pragma GCC unroll 6
     for (int r = 0; r < kRows; ++r) {
-      const __m256i x = _mm256_set1_epi32(pair_at(tile.a + r * tile.a_stride + 2 * pair));
-      low[r] = _mm256_add_epi32(low[r], _mm256_madd_epi16(b_low, x));
-      high[r] = _mm256_add_epi32(high[r], _mm256_madd_epi16(b_high, x));
+      const __m256i x = _mm256_set1_epi32(pair_at(a + r * tile.a_stride));
+      low[r] += reinterpret_cast<Whole>(_mm256_madd_epi16(b_low, x));
+      high[r] += reinterpret_cast<Whole>(_mm256_madd_epi16(b_high, x));
     }
   }
+#pragma GCC unroll 6
   for (int r = 0; r < kRows; ++r) {
-    auto* to = reinterpret_cast<__m256i*>(tile.sums + r * kPanel);
-    _mm256_storeu_si256(to, low[r]);
-    _mm256_storeu_si256(to + 1, high[r]);
+    store_scaled<Eight>(low[r], tile, r, 0);
+    store_scaled<Eight>(high[r], tile, r, kEight);
   }
 }
 
 template <int kRows>
 __attribute__((target("avx512f,avx512bw"))) void multiply_avx512(const ByteTile& tile) {
-  __m512i sums[kRows];
-  for (int r = 0; r < kRows; ++r) sums[r] = _mm512_setzero_si512();
+  using Whole = std::int32_t __attribute__((vector_size(64)));
+  using Sixteen = float __attribute__((vector_size(64)));
+  Whole sums[kRows];
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) sums[r] = Whole{};
   const std::int8_t* b = tile.panel;
-  for (std::int64_t pair = 0; pair < tile.pairs; ++pair, b += 2 * kPanel) {
+  const std::int16_t* a = tile.a;
+  for (std::int64_t pair = 0; pair < tile.pairs; ++pair, a += 2, b += 2 * kPanel) {
     const __m512i wide =
         _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(b)));
+#pragma GCC unroll 6
     for (int r = 0; r < kRows; ++r) {
-      const __m512i x = _mm512_set1_epi32(pair_at(tile.a + r * tile.a_stride + 2 * pair));
-      sums[r] = _mm512_add_epi32(sums[r], _mm512_madd_epi16(wide, x));
+      const __m512i x = _mm512_set1_epi32(pair_at(a + r * tile.a_stride));
+      sums[r] += reinterpret_cast<Whole>(_mm512_madd_epi16(wide, x));
     }
   }
-  for (int r = 0; r < kRows; ++r) _mm512_storeu_si512(tile.sums + r * kPanel, sums[r]);
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) store_scaled<Sixteen>(sums[r], tile, r, 0);
 }
+#endif
 
 using ByteKernel = void (*)(const ByteTile&);
-constexpr ByteKernel kAvx2[] = {multiply_avx2<1>, multiply_avx2<2>, multiply_avx2<3>,
-                                multiply_avx2<4>, multiply_avx2<5>, multiply_avx2<6>};
-constexpr ByteKernel kAvx512[] = {multiply_avx512<1>, multiply_avx512<2>, multiply_avx512<3>,
-                                  multiply_avx512<4>, multiply_avx512<5>, multiply_avx512<6>};
-#endif
-
-void multiply(ByteLoop loop, std::int64_t rows, const ByteTile& tile) {
+template <int... kRows>
+ByteKernel kernel_of(ByteLoop loop, std::int64_t rows, std::integer_sequence<int, kRows...>) {
 #if defined(__x86_64__)
-  if (loop == ByteLoop::avx2) return kAvx2[rows - 1](tile);
-  if (loop == ByteLoop::avx512) return kAvx512[rows - 1](tile);
+  constexpr ByteKernel kAvx2[] = {multiply_avx2<kRows + 1>...};
+  constexpr ByteKernel kAvx512[] = {multiply_avx512<kRows + 1>...};
+  if (loop == ByteLoop::avx2) return kAvx2[rows - 1];
+  if (loop == ByteLoop::avx512) return kAvx512[rows - 1];
 #endif
-  multiply_plain(rows, tile);
+  constexpr ByteKernel kPlain[] = {multiply_plain<kRows + 1>...};
+  return kPlain[rows - 1];
 }
 
 TANDEM_INLINE float largest_magnitude(const float* x, std::int64_t n) {
@@ -122,14 +146,17 @@ TANDEM_CLONES float round_row(const float* x, std::int64_t n, float most, std::i
   return largest / most;
 }
 
-TANDEM_CLONES void to_floats(const std::int32_t* sums, float scale, const float* scales,
-                             const float* bias, float* c, std::int64_t n) {
-  if (bias == nullptr) {
-    for (std::int64_t i = 0; i < n; ++i) c[i] = static_cast<float>(sums[i]) * (scale * scales[i]);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) {
-      c[i] = static_cast<float>(sums[i]) * (scale * scales[i]) + bias[i];
-    }
+// A panel that is not full: c and bias have only `columns` columns.
+void multiply_last(ByteKernel multiply, ByteTile tile, std::int64_t rows, std::int64_t columns) {
+  float bias[kPanel] = {}, sums[kTileRows * kPanel];
+  std::copy_n(tile.bias, columns, bias);
+  float* c = tile.c;
+  tile.bias = bias;
+  tile.c = sums;
+  const std::int64_t stride = std::exchange(tile.c_stride, kPanel);
+  multiply(tile);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::copy_n(sums + r * kPanel, columns, c + r * stride);
   }
 }
 
@@ -148,7 +175,7 @@ BytePanels::BytePanels(std::int64_t depth, std::int64_t columns)
       columns_(columns),
       pairs_((depth + 1) / 2),
       values_(static_cast<std::size_t>((columns + kPanel - 1) / kPanel * kPanel * 2 * pairs_)),
-      scales_(static_cast<std::size_t>(columns)) {}
+      scales_(static_cast<std::size_t>((columns + kPanel - 1) / kPanel * kPanel)) {}
 
 BytePanels BytePanels::of_turned(const float* matrix, std::int64_t depth, std::int64_t columns) {
   BytePanels panels(depth, columns);
@@ -182,20 +209,32 @@ void BytePanels::round(const float* a, std::int64_t rows, RoundedRows& rounded) 
 void BytePanels::times(const RoundedRows& a, std::int64_t begin, std::int64_t rows,
                        std::int64_t first, std::int64_t last, const float* bias, float* c,
                        std::int64_t stride) const {
-  constexpr std::int64_t kPanelsABlock = 16;
-  std::int32_t sums[kTileRows * kPanel];
-  for (std::int64_t block = first; block < last; block += kPanelsABlock * kPanel) {
-    const std::int64_t block_end = std::min(last, block + kPanelsABlock * kPanel);
+  constexpr std::int64_t kColumnsABlock = 512;
+  constexpr float kNoBias[kPanel] = {};
+  for (std::int64_t block = first; block < last; block += kColumnsABlock) {
+    const std::int64_t block_end = std::min(last, block + kColumnsABlock);
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
-      const std::int64_t count = std::min(kTileRows, rows - i);
-      const std::int16_t* from = a.values.data() + (begin + i) * a.stride;
+      const std::int64_t count = std::min<std::int64_t>(kTileRows, rows - i);
+      const ByteKernel multiply =
+          kernel_of(loop_, count, std::make_integer_sequence<int, kTileRows>());
+      ByteTile tile{a.values.data() + (begin + i) * a.stride,
+                    a.stride,
+                    a.scales.data() + begin + i,
+                    nullptr,
+                    pairs_,
+                    nullptr,
+                    nullptr,
+                    nullptr,
+                    stride};
       for (std::int64_t column = block; column < block_end; column += kPanel) {
-        multiply(loop_, count,
-                 {from, a.stride, values_.data() + column * 2 * pairs_, pairs_, sums});
-        for (std::int64_t r = 0; r < count; ++r) {
-          to_floats(sums + r * kPanel, a.scales[static_cast<std::size_t>(begin + i + r)],
-                    scales_.data() + column, bias == nullptr ? nullptr : bias + column,
-                    c + (i + r) * stride + column - first, std::min(kPanel, block_end - column));
+        tile.panel = values_.data() + column * 2 * pairs_;
+        tile.scales = scales_.data() + column;
+        tile.bias = bias == nullptr ? kNoBias : bias + column;
+        tile.c = c + i * stride + column - first;
+        if (column + kPanel <= last) {
+          multiply(tile);
+        } else {
+          multiply_last(multiply, tile, count, last - column);
         }
       }
     }

@@ -16,23 +16,60 @@ std::int64_t panels_of(std::int64_t columns) {
 }
 
 // Panels first .. last - 1 alone; c begins with the first of them.
-TANDEM_CLONES void times_panels(const float* a, std::int64_t rows, std::int64_t depth,
-                                const float* panels, std::int64_t first, std::int64_t last,
-                                const float* bias, float* c, std::int64_t c_stride) {
-  for (std::int64_t d = 0; d < depth; d += kDepthABlock) {
-    const std::int64_t part = std::min(kDepthABlock, depth - d);
-    for (std::int64_t begin = first; begin < last; begin += kPanelsABlock) {
-      const std::int64_t end = std::min(last, begin + kPanelsABlock);
-      for (std::int64_t i = 0; i < rows; i += kTileRows) {
-        for (std::int64_t p = begin; p < end; ++p) {
-          multiply_tile(std::min(kTileRows, rows - i),
-                        {a + i * depth + d, depth, panels + (p * depth + d) * kPanel, part,
-                         c + i * c_stride + (p - first) * kPanel, c_stride,
-                         bias == nullptr ? nullptr : bias + p * kPanel, d > 0});
+struct PanelProduct {
+  const float* a;
+  std::int64_t rows, depth;
+  const float* panels;
+  std::int64_t first, last;
+  const float* bias;  // null: none
+  float* c;
+  std::int64_t c_stride;
+};
+
+template <class Vector, int kRows>
+TANDEM_INLINE void times_panels_by(const PanelProduct& p) {
+  for (std::int64_t d = 0; d < p.depth; d += kDepthABlock) {
+    const std::int64_t part = std::min(kDepthABlock, p.depth - d);
+    for (std::int64_t begin = p.first; begin < p.last; begin += kPanelsABlock) {
+      const std::int64_t end = std::min(p.last, begin + kPanelsABlock);
+      for (std::int64_t i = 0; i < p.rows; i += kRows) {
+        for (std::int64_t k = begin; k < end; ++k) {
+          multiply_tile<Vector, kRows>(
+              std::min<std::int64_t>(kRows, p.rows - i),
+              {p.a + i * p.depth + d, p.depth, p.panels + (k * p.depth + d) * kPanel, part,
+               p.c + i * p.c_stride + (k - p.first) * kPanel, p.c_stride,
+               p.bias == nullptr ? nullptr : p.bias + k * kPanel, d > 0});
         }
       }
     }
   }
+}
+
+TANDEM_CLONES void times_panels_narrow(const PanelProduct& p) {
+  times_panels_by<Eight, kTileRows>(p);
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f,fma"))) void times_panels_wide(const PanelProduct& p) {
+  using Sixteen = float __attribute__((vector_size(64)));
+  times_panels_by<Sixteen, 2 * kTileRows>(p);
+}
+#endif
+
+bool wide_registers() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f");
+#else
+  return false;
+#endif
+}
+
+void times_panels(const PanelProduct& p) {
+#if defined(__x86_64__)
+  static const bool wide = wide_registers();
+  if (wide) return times_panels_wide(p);
+#endif
+  times_panels_narrow(p);
 }
 
 TANDEM_CLONES void turn_panel(const float* matrix, std::int64_t depth, float* panel) {
@@ -48,8 +85,7 @@ TANDEM_CLONES void turn_panel(const float* matrix, std::int64_t depth, float* pa
 
 bool narrow_registers() {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         !__builtin_cpu_supports("avx512f");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !wide_registers();
 #else
   return false;
 #endif
@@ -95,14 +131,14 @@ Panels Panels::of_turned(const float* matrix, std::int64_t depth, std::int64_t c
 
 void Panels::times(const float* a, std::int64_t rows, const float* bias, float* c) const {
   const std::int64_t whole = columns_ / kPanel, rest = columns_ % kPanel;
-  times_panels(a, rows, depth_, values_.data(), 0, whole, bias, c, columns_);
+  times_panels({a, rows, depth_, values_.data(), 0, whole, bias, c, columns_});
   if (rest == 0) return;
   float shift[kPanel] = {}, sums[kTileRows * kPanel];
   if (bias != nullptr) std::copy_n(bias + whole * kPanel, rest, shift);
   for (std::int64_t i = 0; i < rows; i += kTileRows) {
-    const std::int64_t count = std::min(kTileRows, rows - i);
-    times_panels(a + i * depth_, count, depth_, values_.data() + whole * depth_ * kPanel, 0, 1,
-                 shift, sums, kPanel);
+    const std::int64_t count = std::min<std::int64_t>(kTileRows, rows - i);
+    times_panels({a + i * depth_, count, depth_, values_.data() + whole * depth_ * kPanel, 0, 1,
+                  shift, sums, kPanel});
     for (std::int64_t r = 0; r < count; ++r) {
       std::copy_n(sums + r * kPanel, rest, c + (i + r) * columns_ + whole * kPanel);
     }
@@ -111,8 +147,8 @@ void Panels::times(const float* a, std::int64_t rows, const float* bias, float* 
 
 void Panels::times_columns(const float* a, std::int64_t rows, std::int64_t first, std::int64_t last,
                            float* c, std::int64_t stride) const {
-  times_panels(a, rows, depth_, values_.data(), first / kPanel, panels_of(last), nullptr, c,
-               stride);
+  times_panels({a, rows, depth_, values_.data(), first / kPanel, panels_of(last), nullptr, c,
+                stride});
 }
 
 }  // namespace tandem::cpu

@@ -1,12 +1,21 @@
-// cpu_tile: the innermost loop of products: up to 6 rows times a panel of 16 columns, 6 x 16 sums in
-// registers. A panel is [depth, 16], its rows one behind the other.
+// cpu_tile: the innermost loop of products: some rows times a panel of 16 columns, all sums in
+// registers: 6 rows of AVX2's, 12 of AVX-512's. A panel is [depth, 16], its rows one behind the
+// other.
 #pragma once
 
 #include "model/ops/cpu_vector.h"
 
 namespace tandem::cpu {
 
-constexpr std::int64_t kPanel = 16, kTileRows = 6;
+template <class Vector>
+TANDEM_INLINE Vector load_as(const float* from) {
+  Vector x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+
+constexpr std::int64_t kPanel = 16;
+constexpr int kTileRows = 6;
 
 struct Tile {
   const float* a;  // [rows, depth]
@@ -19,46 +28,49 @@ struct Tile {
   bool add;           // to what is in c
 };
 
-template <int kRows>
+// Vector: eight floats, or sixteen where registers hold as many.
+template <class Vector, int kRows>
 TANDEM_INLINE void multiply_rows(const Tile& tile) {
-  Eight low[kRows], high[kRows];
+  constexpr int kParts = kPanel * sizeof(float) / sizeof(Vector), kWidth = kPanel / kParts;
+  Vector sums[kRows][kParts];
+#pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) {
     const float* start = tile.add ? tile.c + r * tile.c_stride : tile.bias;
-    low[r] = start == nullptr ? Eight{} : load(start);
-    high[r] = start == nullptr ? Eight{} : load(start + kEight);
+#pragma GCC unroll 2
+    for (int i = 0; i < kParts; ++i) {
+      sums[r][i] = start == nullptr ? Vector{} : load_as<Vector>(start + i * kWidth);
+    }
   }
   const float* a = tile.a;
   const float* b = tile.panel;
 #pragma GCC unroll 4
   for (std::int64_t d = 0; d < tile.depth; ++d, ++a, b += kPanel) {
-    const Eight b_low = load(b), b_high = load(b + kEight);
+    Vector column[kParts];
+#pragma GCC unroll 2
+    for (int i = 0; i < kParts; ++i) column[i] = load_as<Vector>(b + i * kWidth);
+#pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
       const float value = a[r * tile.a_stride];
-      low[r] += value * b_low;
-      high[r] += value * b_high;
+#pragma GCC unroll 2
+      for (int i = 0; i < kParts; ++i) sums[r][i] += value * column[i];
     }
   }
+#pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) {
-    store(tile.c + r * tile.c_stride, low[r]);
-    store(tile.c + r * tile.c_stride + kEight, high[r]);
+#pragma GCC unroll 2
+    for (int i = 0; i < kParts; ++i) {
+      std::memcpy(tile.c + r * tile.c_stride + i * kWidth, &sums[r][i], sizeof(Vector));
+    }
   }
 }
 
+// rows: 1 to kMost.
+template <class Vector = Eight, int kMost = kTileRows>
 TANDEM_INLINE void multiply_tile(std::int64_t rows, const Tile& tile) {
-  switch (rows) {
-    case 1:
-      return multiply_rows<1>(tile);
-    case 2:
-      return multiply_rows<2>(tile);
-    case 3:
-      return multiply_rows<3>(tile);
-    case 4:
-      return multiply_rows<4>(tile);
-    case 5:
-      return multiply_rows<5>(tile);
-    default:
-      return multiply_rows<6>(tile);
+  if constexpr (kMost > 1) {
+    if (rows < kMost) return multiply_tile<Vector, kMost - 1>(rows, tile);
   }
+  multiply_rows<Vector, kMost>(tile);
 }
 
 }  // namespace tandem::cpu
