@@ -30,7 +30,7 @@ TranslateSettings TranslationModel::settings() const {
 }
 
 TranslationModel open_translation_model(const fs::path& path, DeviceChoice device,
-                                        DecodeWay way) {
+                                        std::optional<DecodeWay> way) {
   const fs::path folder = find_model_folder(path);
   ModelFolder loaded = load_model_folder(folder, device_of(device));
   if (way == DecodeWay::int8 && !loaded.model->params().device().is_cpu()) {
@@ -43,7 +43,8 @@ TranslationModel open_translation_model(const fs::path& path, DeviceChoice devic
                "train with one that has",
                (folder / kModelVocab).string()));
   }
-  auto decoder = std::make_shared<const Decoder>(*loaded.model, way);
+  std::shared_ptr<const Decoder> decoder;
+  if (way) decoder = std::make_shared<const Decoder>(*loaded.model, *way);
   return {folder, std::move(loaded.model), std::move(decoder), std::move(loaded.vocab),
           std::move(loaded.config)};
 }

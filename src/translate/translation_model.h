@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "base/files.h"
 #include "config/run_config.h"
@@ -24,8 +25,8 @@ struct TranslationModel {
 };
 
 // path: a model folder or a run's directory (find_model_folder()).
-// way: int8 needs the CPU.
+// way: none where nothing is to be translated: there is no decoder then. int8 needs the CPU.
 TranslationModel open_translation_model(const fs::path& path, DeviceChoice device,
-                                        DecodeWay way = DecodeWay::quick);
+                                        std::optional<DecodeWay> way = {});
 
 }  // namespace tandem

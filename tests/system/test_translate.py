@@ -35,10 +35,19 @@ def model(program, tmp_path_factory):
 def test_a_line_for_a_line(tandem, model):
     source = [SRC[i * 3 % len(SRC)] if i % 5 else "" for i in range(300)]
     expected = [TGT[i * 3 % len(TGT)] if i % 5 else "" for i in range(300)]
-    for options in ([], ["--threads", 1], ["--beam", 1], ["--batch-tokens", 1], ["--chunk", 7]):
+    for options in ([], ["--threads", 1], ["--beam", 1], ["--batch-tokens", 1], ["--chunk", 7], ["--weights", "int8"]):
         done = tandem("translate", "--model", model, *options, input=lines(source))
         assert done.returncode == 0 and done.stderr == ""
         assert done.stdout == lines(expected)
+
+
+def test_weights_of_8_bits_change_scores_a_little(tandem, model):
+    exact, rounded = (tandem("translate", "--model", model, "--json", "--nbest", 2, "--weights", kind, input=lines(SRC)).stdout.splitlines()
+                      for kind in ("float32", "int8"))
+    differences = [abs(a["score"] - b["score"]) for one, other in zip(exact, rounded)
+                   for a, b in zip(json.loads(one)["hypotheses"][:1], json.loads(other)["hypotheses"][:1])]
+    assert len(differences) == len(SRC)
+    assert 0 < max(differences) < 0.3
 
 
 @pytest.mark.parametrize("data, count", [("", 0), ("\n", 1), ("no.", 1), ("no.\r\n\n\nno.\n", 4), ("\n" * 100, 100)])

@@ -52,9 +52,8 @@ std::unique_ptr<Decoding> Decoder::begin(std::span<const std::int32_t> ids,
                                          const WordChoice& choice) const {
   const Encoded encoded = model_.encode(ids, offsets);
   if (!weights_) return std::make_unique<PlainDecoding>(model_, model_.begin(encoded), choice);
-  return std::make_unique<QuickDecoding>(*weights_, config(),
-                                         encoded.states.contiguous().const_data_ptr<float>(),
-                                         offsets, choice);
+  return std::make_unique<QuickDecoding>(
+      *weights_, config(), encoded.states.contiguous().const_data_ptr<float>(), offsets, choice);
 }
 
 }  // namespace tandem

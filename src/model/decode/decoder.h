@@ -1,5 +1,5 @@
-// decoder: a model made ready to translate. On the CPU in fp32 its weights are laid out once for the
-// products of all steps; elsewhere, and in short formats, it computes by tensor operations
+// decoder: a model made ready to translate. On the CPU in fp32 its weights are laid out once for
+// the products of all steps; elsewhere, and in short formats, it computes by tensor operations
 // (Transformer::step), which is also the oracle of the quick way. Several threads may use one
 // decoder, each for batches of its own. Torch does not show.
 #pragma once

@@ -8,9 +8,9 @@ namespace {
 constexpr std::int64_t kRowsABlock = 12;
 constexpr float kNone = -std::numeric_limits<float>::infinity();
 
-// Their part of the matrix is a quarter of the second cache, 128 KB, a row of them 2 KB at most.
+// Their part of the matrix is half of the second cache, 256 KB, a row of them 2 KB at most.
 std::int64_t columns_a_block(std::int64_t depth) {
-  return std::clamp<std::int64_t>((1 << 15) / depth / 16 * 16, 64, 512);
+  return std::clamp<std::int64_t>((1 << 16) / depth / 16 * 16, 64, 512);
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ void ProjectionTop::add_block(Row& row, float* scores, std::int64_t first, std::
     row.total *= std::exp(static_cast<double>(row.most) - static_cast<double>(most));
     row.most = most;
   }
-  row.total += rows::sum_of_exp(scores, row.most, count);
+  row.total += static_cast<double>(rows::short_sum_of_exp(scores, row.most, count));
   if (choice_.end >= first && choice_.end < last) end = scores[choice_.end - first];
   for (const std::int32_t id : choice_.never) {
     if (id >= first && id < last) scores[id - first] = kNone;

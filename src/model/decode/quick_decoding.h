@@ -22,7 +22,7 @@ class QuickDecoding : public Decoding {
 
  private:
   using Rows = std::vector<float>;
-  struct Source {  // of one sentence
+  struct Source {           // of one sentence
     std::int64_t keys, at;  // at: where its panels begin
   };
 

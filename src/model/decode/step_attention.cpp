@@ -10,8 +10,8 @@ namespace tandem::cpu {
 namespace {
 
 // Products of a query with eight keys.
-TANDEM_INLINE Eight dots_of_eight(const float* query, const float* const* keys,
-                                  std::int64_t column, std::int64_t width) {
+TANDEM_INLINE Eight dots_of_eight(const float* query, const float* const* keys, std::int64_t column,
+                                  std::int64_t width) {
   const std::int64_t whole = width - width % kEight;
   Eight parts[8] = {};
   for (std::int64_t d = column; d < column + whole; d += kEight) {
@@ -118,20 +118,20 @@ TANDEM_CLONES void attend_source(HeadShape shape, const float* q, std::int64_t r
       const std::int64_t count = std::min<std::int64_t>(kTileRows, rows - i);
       const float* query = q + i * model + head * width;
       for (std::int64_t j = 0; j < stride; j += kPanel) {
-        multiply_tile(count, {query, model, panels + j * width, width, weights + j, stride, nullptr,
-                              false});
+        multiply_tile(
+            count, {query, model, panels + j * width, width, weights + j, stride, nullptr, false});
       }
       for (std::int64_t r = 0; r < count; ++r) {
         softmax_padded(weights + r * stride, scale, keys, stride);
       }
       float* to = out + i * model + head * width;
       for (std::int64_t d = 0; d < whole; d += kPanel) {
-        multiply_tile(count, {weights, stride, values + d * keys, keys, to + d, model, nullptr,
-                              false});
+        multiply_tile(count,
+                      {weights, stride, values + d * keys, keys, to + d, model, nullptr, false});
       }
       if (whole == width) continue;
-      multiply_tile(count, {weights, stride, values + whole * keys, keys, rest, kPanel, nullptr,
-                            false});
+      multiply_tile(count,
+                    {weights, stride, values + whole * keys, keys, rest, kPanel, nullptr, false});
       for (std::int64_t r = 0; r < count; ++r) {
         std::copy_n(rest + r * kPanel, width - whole, to + r * model + whole);
       }

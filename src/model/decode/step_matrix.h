@@ -1,5 +1,5 @@
-// step_matrix: a weight matrix [out, in] laid out once for the products of all steps of decoding, as
-// floats or rounded to 8 bits.
+// step_matrix: a weight matrix [out, in] laid out once for the products of all steps of decoding,
+// as floats or rounded to 8 bits.
 #pragma once
 
 #include <cstdint>

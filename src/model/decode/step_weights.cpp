@@ -27,7 +27,8 @@ StepWeights step_weights(const ModelWeights& weights, std::int64_t vocabulary, S
                              laid_out(layer.ffn_out)});
   }
   for (const NormWeights& norm : stack.norms) {
-    result.norms.push_back({norm.weight.const_data_ptr<float>(), norm.bias.const_data_ptr<float>()});
+    result.norms.push_back(
+        {norm.weight.const_data_ptr<float>(), norm.bias.const_data_ptr<float>()});
   }
   return result;
 }

@@ -16,7 +16,7 @@ class WrittenPlaces {
   explicit WrittenPlaces(std::size_t rows) : rows_(rows) {}
 
   std::size_t rows() const { return rows_; }
-  std::size_t length() const { return length_; }       // words of a row, equal for all
+  std::size_t length() const { return length_; }           // words of a row, equal for all
   std::size_t capacity() const { return needed_.size(); }  // places are below it
 
   // Row i goes on from what was row from[i].

@@ -183,11 +183,10 @@ BytePanels BytePanels::of_turned(const float* matrix, std::int64_t depth, std::i
   for (std::int64_t column = 0; column < columns; ++column) {
     panels.scales_[static_cast<std::size_t>(column)] =
         round_row(matrix + column * depth, depth, kMostWeight, whole.data());
-    std::int8_t* to = panels.values_.data() + column / kPanel * kPanel * 2 * panels.pairs_ +
-                      column % kPanel * 2;
+    std::int8_t* to =
+        panels.values_.data() + column / kPanel * kPanel * 2 * panels.pairs_ + column % kPanel * 2;
     for (std::int64_t d = 0; d < depth; ++d) {
-      to[d / 2 * 2 * kPanel + d % 2] =
-          static_cast<std::int8_t>(whole[static_cast<std::size_t>(d)]);
+      to[d / 2 * 2 * kPanel + d % 2] = static_cast<std::int8_t>(whole[static_cast<std::size_t>(d)]);
     }
   }
   return panels;

@@ -13,8 +13,8 @@ namespace tandem::cpu {
 
 // Rows of floats as whole numbers times a scale of each row.
 struct RoundedRows {
-  std::int64_t stride = 0;            // depth, rounded up to an even number
-  std::vector<std::int16_t> values;   // [rows, stride]
+  std::int64_t stride = 0;           // depth, rounded up to an even number
+  std::vector<std::int16_t> values;  // [rows, stride]
   std::vector<float> scales;
 };
 

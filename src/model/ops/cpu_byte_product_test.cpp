@@ -67,8 +67,8 @@ TEST(ByteProduct, TheLargestSumsAreExact) {
 TEST(ByteProduct, RowsOfZerosAndOfNoNumbersAreTold) {
   const std::vector<float> w = random_floats(8 * 16, 2);
   BytePanels panels = BytePanels::of_turned(w.data(), 8, 16);
-  for (const float c : product(panels, quickest_byte_loop(), std::vector<float>(8, 0.0f), 1, 16,
-                               nullptr)) {
+  for (const float c :
+       product(panels, quickest_byte_loop(), std::vector<float>(8, 0.0f), 1, 16, nullptr)) {
     EXPECT_EQ(c, 0);
   }
   std::vector<float> endless(8, 1.0f);

@@ -147,8 +147,8 @@ void Panels::times(const float* a, std::int64_t rows, const float* bias, float* 
 
 void Panels::times_columns(const float* a, std::int64_t rows, std::int64_t first, std::int64_t last,
                            float* c, std::int64_t stride) const {
-  times_panels({a, rows, depth_, values_.data(), first / kPanel, panels_of(last), nullptr, c,
-                stride});
+  times_panels(
+      {a, rows, depth_, values_.data(), first / kPanel, panels_of(last), nullptr, c, stride});
 }
 
 }  // namespace tandem::cpu

@@ -34,7 +34,7 @@ TANDEM_CLONES float largest(const float* x, std::int64_t n) {
         lanes[lane] = std::max(lanes[lane], x[j + lane]);
       }
     }
-    for (const float lane : lanes) most = std::max(most, lane);
+    most = largest_of_lanes(lanes);
   }
   for (std::int64_t j = whole; j < n; ++j) most = std::max(most, x[j]);
   return most;
@@ -74,6 +74,16 @@ TANDEM_CLONES double sum(const float* x, std::int64_t n) {
 
 TANDEM_CLONES double sum_of_exp(const float* x, float shift, std::int64_t n) {
   return sum_in_blocks(n, [=](std::int64_t j) { return fast_exp(x[j] - shift); });
+}
+
+TANDEM_CLONES float short_sum_of_exp(const float* x, float shift, std::int64_t n) {
+  const std::int64_t whole = n - n % kLanes;
+  float lanes[kLanes] = {};
+  for (std::int64_t j = 0; j < whole; j += kLanes) {
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += fast_exp(x[j + lane] - shift);
+  }
+  for (std::int64_t j = whole; j < n; ++j) lanes[j - whole] += fast_exp(x[j] - shift);
+  return sum_of_lanes(lanes);
 }
 
 TANDEM_CLONES double exp_sum(float* x, float shift, std::int64_t n) {

@@ -25,7 +25,8 @@ float largest(const float* x, std::int64_t n);  // n > 0
 std::int64_t first_above(const float* x, float least, std::int64_t begin, std::int64_t n);
 // Long sums: by blocks in fp32, the blocks in fp64.
 double sum(const float* x, std::int64_t n);
-double sum_of_exp(const float* x, float shift, std::int64_t n);  // of exp(x - shift)
+double sum_of_exp(const float* x, float shift, std::int64_t n);       // of exp(x - shift)
+float short_sum_of_exp(const float* x, float shift, std::int64_t n);  // some hundreds, in fp32
 double exp_sum(float* x, float shift, std::int64_t n);  // x = exp(x - shift) in place, and its sum
 void scale_shift(float* x, float scale, float shift, std::int64_t n);  // x = x * scale + shift
 
