@@ -3,7 +3,7 @@
 CTranslate2 gets the model from `tandem export` and its best arrangement of the threads: a worker for each, or one worker with
 all. Loading is left out on both sides: tandem's time is that of all lines less that of one line. The model: --model, else that
 of `tandem quickstart`, which takes two minutes; --forced base|tiny: an untrained model of that size with 8,000 words, learned
-from --src, and lines of 13 subwords, so that every translation has 15 steps.
+from --src and --ref, and lines of 13 subwords, so that every translation has 15 steps.
 Usage: scripts/bench decode [--json] [--model RUN|MODEL] [--forced base|tiny] [--src FILE --ref FILE] [--lines 1000] [--threads 2] [--repeats 3]
 """
 
@@ -42,14 +42,13 @@ def quickstart(folder):
     return folder / "run", folder / "text/valid.en", folder / "text/valid.de"
 
 
-def untrained(folder, size, text, words):
+def untrained(folder, size, source, reference, words):
     """A model after one step: it never ends a sentence before the length limit."""
-    few = write(folder / "few", text[:8])
-    train = write(folder / "train", text)
-    quiet(peers.TANDEM, "prepare", "--src", train, "--tgt", train, "--valid-src", few, "--valid-tgt", few, "--vocab-size", words,
+    few = [write(folder / f"few{i}", lines_of(path)[:8]) for i, path in enumerate((source, reference))]
+    quiet(peers.TANDEM, "prepare", "--src", source, "--tgt", reference, "--valid-src", few[0], "--valid-tgt", few[1], "--vocab-size", words,
           "--out", folder / "data")
     (folder / "run.yaml").write_text(
-        f"run: {folder / 'run'}\ndata: {{path: {folder / 'data'}}}\nmodel: {{preset: {size}}}\nbatch: {{tokens: 64}}\n"
+        f"run: {folder / 'run'}\ndata: {{path: {folder / 'data'}}}\nmodel: {{preset: {size}}}\nbatch: {{tokens: 256}}\n"
         f"optim: {{lr: 1.0e-9}}\nstop: {{steps: 1}}\neval: {{sentences: 1, extra_decode_steps: 1}}\n", encoding="utf-8")
     quiet(peers.TANDEM, "train", folder / "run.yaml")
     return folder / "run"
@@ -117,9 +116,8 @@ def main():
         folder = pathlib.Path(name)
         model, source, reference = options.model, options.src, options.ref
         if options.forced:
-            text = lines_of(source)
-            model, reference = untrained(folder, options.forced, text, 8000), None
-            lines = lines_of_length(model, text, FORCED_PIECES)
+            model, reference = untrained(folder, options.forced, source, reference, 8000), None
+            lines = lines_of_length(model, lines_of(source), FORCED_PIECES)
             lines = (lines * (options.lines // len(lines) + 1))[:options.lines]
         else:
             if not model:
