@@ -19,7 +19,7 @@ with open(source, encoding="utf-8") as file:
 
 def translate(some):
     found = translator.translate_batch([pieces.encode(line, out_type=str) for line in some], beam_size=4, length_penalty=0.6,
-                                       max_batch_size=2048, batch_type="tokens", **length)
+                                       max_batch_size=1024, batch_type="tokens", **length)
     return [pieces.decode(one.hypotheses[0]) for one in found]
 
 
