@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <new>
 
 namespace tandem {
 
@@ -21,6 +22,16 @@ void keep_freed_memory() {
   const std::uintptr_t aligned = (first + kLargePage - 1) / kLargePage * kLargePage;
   madvise(reinterpret_cast<void*>(aligned), kReserved - (aligned - first), MADV_HUGEPAGE);
   std::free(begin);
+}
+
+void* take_passing_memory(std::size_t bytes) {
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return memory;
+}
+
+void give_back_memory(void* memory, std::size_t bytes) {
+  ::munmap(memory, bytes);
 }
 
 }  // namespace tandem

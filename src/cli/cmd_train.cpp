@@ -241,7 +241,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   const std::int64_t threads = threads_of(config, team);
   at::set_num_threads(static_cast<int>(threads));
   const at::Device device = device_of(config.device, team.world().self().local_rank);
-  const auto learner = make_learner(config, data.vocab->size(), device);
+  const auto learner = make_learner(config, data.vocab->size(), device, comm);
   Transformer& model = learner->model;
   Adam& adam = learner->adam;
   RunStart start = start_run(point, config, settings, *learner, comm);
@@ -280,10 +280,13 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
                     std::move(state));
   };
   begin_at(std::move(start.state));
+  Tensor newest;
   const auto train = [&] {
     for (;;) {
       try {
-        return trainer->run();
+        EndRecord end = trainer->run();
+        if (end.reason != "signal") newest = exchange.newest_weights();
+        return end;
       } catch (const Diverged& found) {
         exchange.settle();
         RunStart again =
@@ -295,8 +298,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
     }
   };
   const auto make_model = [&] {
-    const std::string text =
-        export_model(run, trainer->state(), model, exchange.newest_weights(), model_files);
+    const std::string text = export_model(run, trainer->state(), model, newest, model_files);
     return text + export_targets(config.exports, run.model(), run.exports());
   };
   return run_to_end({train, [&]() -> const TrainState& { return trainer->state(); }, make_model},

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "cli/run_setup.h"
 #include "cluster/comm_text.h"
+#include "config/choice.h"
 #include "train/host_part.h"
 
 namespace tandem {
@@ -31,11 +32,22 @@ std::string local_refusal(const RunConfig& config) {
   return {};
 }
 
+// A resumed run whose way was chosen before the setting.
+std::string shard_refusal(const RunConfig& config, ExchangeMode mode) {
+  if (!config.optim.shard || mode == ExchangeMode::exact) return {};
+  return format(
+      "optim.shard=true does not go with the exchange that this run began with, {}; set "
+      "cluster.mode=exact or optim.shard=false",
+      name_of(mode));
+}
+
 void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode) {
   const std::string lossy = mode == ExchangeMode::exact ? "" : lossy_refusal(config);
   const std::string local = mode == ExchangeMode::local ? local_refusal(config) : "";
   if (!lossy.empty()) throw UserError(lossy);
   if (!local.empty()) throw UserError(local);
+  const std::string shard = shard_refusal(config, mode);
+  if (!shard.empty()) throw UserError(shard);
 }
 
 }  // namespace
@@ -45,7 +57,8 @@ std::vector<Scheme> schemes_to_try(const RunConfig& config, const TrainState& st
   if (automatic && state.exchange) {
     return {scheme_of(choose_exchange(config.cluster, state.exchange, {}))};
   }
-  std::vector<Scheme> schemes = schemes_of(config.cluster, !lossy_refusal(config).empty());
+  std::vector<Scheme> schemes =
+      schemes_of(config.cluster, config.optim.shard || !lossy_refusal(config).empty());
   if (automatic && !local_refusal(config).empty()) {
     std::erase_if(schemes,
                   [](Scheme scheme) { return choice_of(scheme).mode == ExchangeMode::local; });
@@ -68,7 +81,7 @@ RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, 
     choice_ = choose_exchange(config.cluster, start.state.exchange, links->forecast);
     refuse_what_does_not_go(config, choice_.mode);
   }
-  gradients_ = team.exchange(learner.model.params(), choice_);
+  gradients_ = team.exchange(learner.model.params(), choice_, learner.adam.plan());
   if (choice_.mode == ExchangeMode::local) {
     const auto hosts = static_cast<double>(team.world().hosts());
     rate_ = config.cluster.local_rate.value_or(std::sqrt(hosts));
@@ -91,10 +104,15 @@ void RunExchange::resume(RunStart& start) {
   if (local_) resume_local(start);
 }
 
-Tensor RunExchange::newest_weights() const {
+Tensor RunExchange::newest_weights() {
   if (local_) return local_->anchor();
-  const Tensor& averaged = learner_.adam.averaged();
-  return averaged.defined() ? averaged : learner_.model.params().values();
+  const Tensor &averaged = learner_.adam.averaged(), values = learner_.model.params().values();
+  if (!averaged.defined()) return values;
+  if (!learner_.adam.sharded()) return averaged;
+  Tensor all;
+  if (team_.comm().first()) all = at::empty(values.sizes());
+  gradients_->gather(averaged, all);
+  return all;
 }
 
 std::string RunExchange::text() const {

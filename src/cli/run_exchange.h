@@ -33,8 +33,8 @@ class RunExchange {
   GradExchange& gradients() const { return *gradients_; }
   LocalExchange* local() const { return local_.get(); }  // of mode local
   double rate() const { return rate_; }                  // factor of the learning rate
-  // On rank 0: averaged, common to all hosts, or those that are trained.
-  Tensor newest_weights() const;
+  // On rank 0: averaged, common to all hosts, or those that are trained. All workers call it.
+  Tensor newest_weights();
   std::string text() const;  // for people; empty: nothing special
 
  private:

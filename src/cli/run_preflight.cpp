@@ -57,8 +57,8 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   setting.workers_share_cores = device_of(config.device).is_cpu();
   setting.require = config.cluster.require;
   setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
-  setting.needs.memory_bytes =
-      static_cast<double>(memory_estimate_bytes(config, parameters, text.vocabulary));
+  setting.needs.memory_bytes = static_cast<double>(
+      memory_estimate_bytes(config, parameters, text.vocabulary, parts.world.size()));
   setting.dataset_is_sent = config.data.distribute;
   setting.steps_to_end = steps_to_end(config, text, parts.world.size());
   setting.price_per_host_hour = config.cost.per_host_hour;

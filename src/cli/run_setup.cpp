@@ -131,6 +131,7 @@ RunFacts facts_of(const RunConfig& config, const Dataset& data, const Transforme
   RunFacts facts;
   facts.device = device;
   facts.threads = at::get_num_threads();
+  facts.workers = workers;
   facts.parameters = model.params().count();
   facts.vocabulary = model.vocabulary();
   const PartCard all = train_card(data);

@@ -68,7 +68,6 @@ RunStart start_anew(const RunConfig& config, const Json& settings, Learner& lear
   } else {
     learner.model.initialize(static_cast<std::uint64_t>(config.seed));
   }
-  learner.adam.start_average();
   const bool scaled = config.precision == Precision::fp16;
   start.state.loss_scale.scale = scaled ? config.optim.loss_scale : 1;
   return start;
@@ -88,14 +87,60 @@ RunStart start_at(const ResumePoint& point, const Json& settings, Learner& learn
     start.notes.push_back(
         format("{} was {} and is {} from here on", change.key, change.was, change.is));
   }
-  read_checkpoint_tensors(*point.checkpoint, learner.model.params(),
-                          {learner.model.params().values(),
-                           learner.adam.first_moment(),
-                           learner.adam.second_moment(),
-                           learner.adam.averaged(),
-                           {}});
+  const Adam& adam = learner.adam;
+  const FlatParams& params = learner.model.params();
+  const bool averaging = adam.averaged().defined();
+  const at::NoGradGuard no_gradient;
+  params.values().copy_(
+      read_checkpoint_array(*point.checkpoint, params, StateArray::values, averaging));
   start.kept = read_checkpoint_kept(*point.checkpoint, learner.model.params());
   return start;
+}
+
+// Rank 0's buffer, laid out like the parameters, to all: each takes what it keeps. In pieces, so
+// that nobody else needs room for all of it.
+void deal_out(Comm& comm, const Tensor& whole, const Adam& adam, const Tensor& shard,
+              std::int64_t size) {
+  constexpr std::int64_t kAtOnce = 4 << 20;
+  for (std::int64_t begin = 0; begin < size; begin += kAtOnce) {
+    const std::int64_t count = std::min(kAtOnce, size - begin);
+    const Tensor numbers = comm.first() ? whole.narrow(0, begin, count) : at::empty({count});
+    comm.broadcast(numbers);
+    for (const auto& part : adam.plan().parts_of(comm.rank(), {begin, begin + count})) {
+      shard.narrow(0, part.at, part.size())
+          .copy_(numbers.narrow(0, part.begin - begin, part.size()));
+    }
+  }
+}
+
+// The optimizer's state is that of the checkpoint on all workers; one array at a time.
+void resume_adam(const ResumePoint& point, Learner& learner, Comm& comm) {
+  const FlatParams& params = learner.model.params();
+  const Adam& adam = learner.adam;
+  const bool averaging = adam.averaged().defined();
+  const auto set = [&](StateArray which, const Tensor& state) {
+    if (!state.defined()) return;
+    Tensor whole;
+    if (comm.first()) whole = read_checkpoint_array(*point.checkpoint, params, which, averaging);
+    if (adam.sharded()) return deal_out(comm, whole, adam, state, params.values().numel());
+    if (comm.first()) state.copy_(whole);
+    comm.broadcast(state);
+  };
+  set(StateArray::first, adam.first_moment());
+  set(StateArray::second, adam.second_moment());
+  set(StateArray::averaged, adam.averaged());
+}
+
+// Of several workers each keeps the state of some pieces.
+AdamShard shard_for(const RunConfig& config, at::Device device, Comm& comm) {
+  if (!config.optim.shard || comm.alone()) return {};
+  if (device.is_cuda()) {
+    throw UserError("optim.shard=true works on CPUs only so far; set it to false, or device=cpu");
+  }
+  return {comm.rank(), comm.size(), [&comm](std::span<double> sums) {
+            comm.all_reduce(at::from_blob(sums.data(), {static_cast<std::int64_t>(sums.size())},
+                                          at::TensorOptions().dtype(at::kDouble)));
+          }};
 }
 
 bool may_differ(const std::string& key) {
@@ -106,14 +151,14 @@ bool may_differ(const std::string& key) {
 
 }  // namespace
 
-Learner::Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device)
+Learner::Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device, Comm& comm)
     : model(config.model, vocabulary, device, compute_type(config.precision)),
-      adam(model.params(), config.optim) {
+      adam(model.params(), config.optim, AdamLoop::fast, shard_for(config, device, comm)) {
   model.set_ops(config.ops);
 }
 
 std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t vocabulary,
-                                      at::Device device) {
+                                      at::Device device, Comm& comm) {
   std::unique_ptr<Learner> learner;
   guard_memory(
       [&] {
@@ -122,9 +167,10 @@ std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t voca
             "out of memory: a model of {} parameters needs about {}; make the model "
             "smaller or use a larger machine",
             count,
-            size_text(static_cast<double>(memory_estimate_bytes(config, count, vocabulary))));
+            size_text(static_cast<double>(
+                memory_estimate_bytes(config, count, vocabulary, comm.size()))));
       },
-      [&] { learner = std::make_unique<Learner>(config, vocabulary, device); });
+      [&] { learner = std::make_unique<Learner>(config, vocabulary, device, comm); });
   return learner;
 }
 
@@ -135,15 +181,18 @@ RunStart start_run(const ResumePoint& point, const RunConfig& config, const Json
     start = point.checkpoint ? start_at(point, settings, learner)
                              : start_anew(config, settings, learner);
   }
-  if (comm.alone()) return start;
-
-  const std::string state = text_of_first(comm, state_json(start.state).dump());
-  start.state = state_from_json(Json::parse(state, "rank 0's state"));
-  const at::NoGradGuard no_gradient;
-  for (const Tensor& tensor : {learner.model.params().values(), learner.adam.first_moment(),
-                               learner.adam.second_moment(), learner.adam.averaged()}) {
-    if (tensor.defined()) comm.broadcast(tensor);
+  if (!comm.alone()) {
+    const std::string state = text_of_first(comm, state_json(start.state).dump());
+    start.state = state_from_json(Json::parse(state, "rank 0's state"));
   }
+  const at::NoGradGuard no_gradient;
+  comm.broadcast(learner.model.params().values());
+  if (start.state.step > 0) {
+    resume_adam(point, learner, comm);
+  } else {
+    learner.adam.start_average();
+  }
+  if (comm.alone()) return start;
   check_replicas(comm, learner.model.params().values(), start.state.step);
   return start;
 }

@@ -20,13 +20,14 @@ namespace tandem {
 
 // What is trained. Lives in one place: Adam refers to the parameters.
 struct Learner {
-  Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device);
+  Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device, Comm& comm);
   Transformer model;
   Adam adam;
 };
-// Memory that runs out is an EnvError that says how much is needed.
+// comm: of those who share the optimizer's state (optim.shard). Memory that runs out is an EnvError
+// that says how much is needed.
 std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t vocabulary,
-                                      at::Device device);
+                                      at::Device device, Comm& comm);
 
 struct RunStart {
   TrainState state;

@@ -110,8 +110,10 @@ std::vector<std::int64_t> Team::processes_of_host() const {
   return ids;
 }
 
-std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ExchangeChoice& choice) {
+std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ExchangeChoice& choice,
+                                             const ShardPlan& shards) {
   ExchangeSetting setting;
+  setting.shards = shards;
   setting.format = choice.format;
   if (choice.mode == ExchangeMode::local) setting.among = Group::host;
   if (meeting_ && workers_of_host() > 1 && params.device().is_cpu()) {

@@ -50,7 +50,8 @@ class Team {
 
   // Gradients move to memory that the host's workers share, where that is possible. The parameters
   // do not outlive the team.
-  std::unique_ptr<GradExchange> exchange(FlatParams& params, const ExchangeChoice& choice);
+  std::unique_ptr<GradExchange> exchange(FlatParams& params, const ExchangeChoice& choice,
+                                         const ShardPlan& shards = {});
   // Of mode local, after exchange(); null in other modes. step: the last one done.
   std::unique_ptr<LocalExchange> local_exchange(FlatParams& params, const ExchangeChoice& choice,
                                                 const ClusterConfig& config, std::int64_t step);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cluster/host_lane.h"
 #include "cluster/leader_link.h"
+#include "cluster/shard_link.h"
 
 namespace tandem {
 namespace {
@@ -33,7 +34,7 @@ class GradExchange::Impl {
  public:
   Impl(Comm& comm, const at::Tensor& gradients, std::vector<GradSlot> slots,
        const ExchangeSetting& setting)
-      : comm_(comm), among_(setting.among), slots_(std::move(slots)) {
+      : comm_(comm), among_(setting.among), shards_(setting.shards), slots_(std::move(slots)) {
     std::vector<GradRange> ranges;
     for (const GradSlot& slot : slots_) ranges.push_back({slot.offset, slot.offset + slot.count});
     buckets_ = plan_buckets(ranges, gradients.numel(),
@@ -41,13 +42,16 @@ class GradExchange::Impl {
     const bool one_host = among_ == Group::host || comm.world().hosts() == 1;
     const LaneSum sum = one_host ? LaneSum::for_all : LaneSum::for_leader;
     lane_ = setting.memory != nullptr
-                ? memory_lane(comm, *setting.memory, sum, [this] { return ending_.load(); })
-                : comm_lane(comm, gradients, sum);
+                ? memory_lane(
+                      comm, *setting.memory, sum, [this] { return ending_.load(); }, shards_)
+                : comm_lane(comm, gradients, sum, shards_);
     // The lane's thread uses the group of the host, unless there is memory.
     totals_last_ = among_ == Group::host && setting.memory == nullptr;
     if (!one_host && comm.world().is_leader()) {
-      link_ = leader_link(comm, gradients,
-                          {setting.format, LinkCargo::gradients, ranges, buckets_, kUnderWay + 1});
+      const LinkPlan plan{setting.format, LinkCargo::gradients, ranges, buckets_, kUnderWay + 1};
+      link_ = shards_.sharded() ? scatter_link(comm, gradients, shards_, plan)
+                                : leader_link(comm, gradients, plan);
+      if (shards_.sharded()) gather_ = gather_link(comm, gradients, shards_, plan);
     }
     start_over();
     // Work on a GPU is ordered by its stream: there the thread that computes exchanges, too.
@@ -91,14 +95,29 @@ class GradExchange::Impl {
     stats.wait_seconds = seconds_between(begin, all_there);
     stats.exposed_seconds = seconds_between(all_there, end);
     stats.hidden_seconds = std::max(0.0, busy_seconds_ - stats.exposed_seconds);
-    if (link_) {
-      stats.bytes_out = link_->bytes_out() - bytes_out_;
-      stats.bytes_in = link_->bytes_in() - bytes_in_;
-      bytes_out_ = link_->bytes_out();
-      bytes_in_ = link_->bytes_in();
-      if (link_->codec()) link_->codec()->end_step();
-    }
+    count_bytes(stats);
+    if (link_ && link_->codec()) link_->codec()->end_step();
     start_over();
+    return stats;
+  }
+
+  // The thread rests between steps, so lane and links are free.
+  ExchangeStats gather(const at::Tensor& own, const at::Tensor& all) {
+    const auto begin = Clock::now();
+    const at::NoGradGuard no_gradient;
+    in_turns(
+        [&](std::size_t i) {
+          lane_->place(buckets_[i], own);
+          if (gather_) gather_->post(buckets_[i]);
+          return true;
+        },
+        [&](std::size_t i) {
+          if (gather_) gather_->complete(buckets_[i]);
+          lane_->take(buckets_[i], all);
+        });
+    ExchangeStats stats;
+    stats.exposed_seconds = seconds_between(begin, Clock::now());
+    count_bytes(stats);
     return stats;
   }
 
@@ -110,16 +129,16 @@ class GradExchange::Impl {
     if (!keeps()) return {};
     const at::Tensor own = kept(LinkCodec::Sum::own);
     const int hosts = comm_.size(Group::leaders);
+    at::Tensor sums;
     if (hosts > 2) {
       // Each host's sums are of its own part: added up they are those of all.
-      const at::Tensor sums = kept(LinkCodec::Sum::all).clone();
+      sums = kept(LinkCodec::Sum::all).clone();
       comm_.reduce(sums, Group::leaders);
-      if (!comm_.first()) return send_own(own);
-      std::vector<at::Tensor> all = receive_all(own, hosts);
-      all.push_back(sums);
-      return all;
     }
-    return comm_.first() ? receive_all(own, hosts) : send_own(own);
+    if (!comm_.first()) return send_own(own);
+    std::vector<at::Tensor> all = receive_all(own, hosts);
+    if (sums.defined()) all.push_back(sums);
+    return all;
   }
 
   void restore_kept(std::vector<at::Tensor> from) {
@@ -247,18 +266,40 @@ class GradExchange::Impl {
   }
 
   // The same order of calls on all workers, whatever is ready where: nobody waits in a circle.
-  // Between two buckets `pause` waits for the next one's gradients.
-  template <class Pause>
-  bool walk(Pause&& pause) {
+  // False: there was no next bucket to leave.
+  template <class Leave, class ComeBack>
+  bool in_turns(Leave&& leave_one, ComeBack&& come_back_one) {
     for (std::size_t i = 0; i < buckets_.size() + kUnderWay; ++i) {
-      if (i < buckets_.size()) {
-        if (!pause(i)) return false;
-        leave(buckets_[i]);
-      }
-      if (i >= kUnderWay && i - kUnderWay < buckets_.size()) come_back(buckets_[i - kUnderWay]);
+      if (i < buckets_.size() && !leave_one(i)) return false;
+      if (i >= kUnderWay && i - kUnderWay < buckets_.size()) come_back_one(i - kUnderWay);
     }
     lane_->settle();
     return true;
+  }
+
+  // Between two buckets `pause` waits for the next one's gradients.
+  template <class Pause>
+  bool walk(Pause&& pause) {
+    return in_turns(
+        [&](std::size_t i) {
+          if (!pause(i)) return false;
+          leave(buckets_[i]);
+          return true;
+        },
+        [&](std::size_t i) { come_back(buckets_[i]); });
+  }
+
+  // Between hosts, since it was counted last.
+  void count_bytes(ExchangeStats& stats) {
+    std::int64_t out = 0, in = 0;
+    for (const LeaderLink* link : {link_.get(), gather_.get()}) {
+      out += link != nullptr ? link->bytes_out() : 0;
+      in += link != nullptr ? link->bytes_in() : 0;
+    }
+    stats.bytes_out = out - bytes_out_;
+    stats.bytes_in = in - bytes_in_;
+    bytes_out_ = out;
+    bytes_in_ = in;
   }
 
   void exchange_all() {
@@ -303,13 +344,15 @@ class GradExchange::Impl {
 
   Comm& comm_;
   Group among_;
+  ShardPlan shards_;
   bool totals_last_ = false;
   std::vector<GradSlot> slots_;
   std::vector<Bucket> buckets_;
   std::unique_ptr<HostLane> lane_;
-  std::unique_ptr<LeaderLink> link_;  // of leaders, when there are several hosts
+  std::unique_ptr<LeaderLink> link_;    // of leaders, when there are several hosts
+  std::unique_ptr<LeaderLink> gather_;  // the same, of sharded state
   bool overlapped_ = true;
-  std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // before this step
+  std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // already told
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -337,6 +380,10 @@ void GradExchange::arm() {
 
 ExchangeStats GradExchange::finish(std::span<double> totals) {
   return impl_ ? impl_->finish(totals) : ExchangeStats{};
+}
+
+ExchangeStats GradExchange::gather(const at::Tensor& own, const at::Tensor& all) {
+  return impl_ ? impl_->gather(own, all) : ExchangeStats{};
 }
 
 void GradExchange::take_back() {

@@ -7,6 +7,9 @@
 //   loss.backward();                   // gradients leave as they get ready
 //   stats = exchange.finish(totals);   // gradients and totals are now those of all workers
 //
+// With sharded state (shard_plan.h) a worker gets the sums of its own part only, and what lies in
+// the rest of its buffer means nothing; gather() brings parts that workers have computed to all.
+//
 // Every worker's result has the same bits. A world of one costs nothing.
 // Why not c10d::Reducer: docs/decisions/0005-exchange.md.
 #pragma once
@@ -21,6 +24,7 @@
 #include "cluster/comm.h"
 #include "cluster/host_memory.h"
 #include "cluster/link_codec.h"
+#include "cluster/shard_plan.h"
 
 namespace tandem {
 
@@ -35,6 +39,7 @@ struct ExchangeSetting {
   std::int64_t bucket_bytes = 4 << 20;   // of fp32 gradients
   HostMemory* memory = nullptr;          // holds the gradients; none: sums go through Comm
   Group among = Group::world;            // host: mode local, nothing goes to other hosts
+  ShardPlan shards = {};                 // whose state is whose; in memory, as fp32 or bf16
 };
 
 // Of one step, of this worker.
@@ -58,6 +63,11 @@ class GradExchange {
   // A step may also be finished without arm(), by a worker that had nothing to compute.
   // totals: as many on all workers, of a few kilobytes at most; summed in place.
   ExchangeStats finish(std::span<double> totals);
+
+  // Between steps, of sharded state: every worker gives what it keeps, in a buffer like the
+  // gradients or as its shard, and gets what all keep, if it wants it. own and all may be the same.
+  // The gradients are lost: they lend their memory.
+  ExchangeStats gather(const at::Tensor& own, const at::Tensor& all);
 
   // The step that was finished last made no update: what int8 and int4 kept back of it is
   // forgotten.

@@ -166,12 +166,23 @@ Prediction predict(Scheme scheme, const PredictInput& in, std::int64_t local_ste
 }
 
 Prediction predict_measured(Scheme scheme, const PredictInput& in, const TravelCost& cost) {
-  const StepReplay steps = replay(in, in.facts.compute, cost);
+  // Sharded: a gradient goes to its owner, and nothing hides the weights that come back.
+  TravelCost gradients = cost;
+  if (in.facts.sharded) gradients.per_value_seconds /= 2;
+  const StepReplay steps = replay(in, in.facts.compute, gradients);
   Prediction p;
   p.scheme = scheme;
   p.bytes_out = bytes_out_of_host(scheme, in.shape, in.facts.values());
   p.step_seconds = steps.step_seconds;
   p.exposed_seconds = steps.exposed_seconds;
+  if (in.facts.sharded) {
+    const auto hosts = static_cast<double>(in.shape.hosts);
+    const double part = (hosts - 1) / hosts * in.facts.values();
+    p.bytes_out = part * (bytes_per_value(scheme) + 4);
+    const double weights = 4 * part / in.link.bytes_per_second;
+    p.step_seconds += weights;
+    p.exposed_seconds += weights;
+  }
   judge(p, in);
   return p;
 }

@@ -5,6 +5,8 @@
 //   flat ring over all workers       2 (HW - 1) / HW * b P
 //   sum in the host, then two hosts  b P              (each sends all it has, once)
 //   sum in the host, more hosts      2 (H - 1) / H * b P   (a part to its owner, its sum to all)
+//   sharded optimizer                (H - 1) / H * (b + 4) P   (gradients to their owner, weights
+//   to all)
 // and with `local` the same every so many steps, while training goes on.
 #pragma once
 
@@ -61,6 +63,7 @@ struct StepFacts {
   double tokens = 0;            // target tokens of a step, all workers together
   bool batch_is_global = true;  // else each worker adds its own part to the step
   double bucket_values = 1 << 20;
+  bool sharded = false;  // optim.shard: weights travel after the update, as fp32
   double values() const;
 };
 

@@ -58,6 +58,20 @@ TEST(Predict, RatiosToNoCommunicationAreThoseOfTheFormulas) {
   }
 }
 
+TEST(Predict, ShardedStateSendsGradientsToTheirOwnersAndWeightsToAll) {
+  for (const ClusterShape shape : {ClusterShape{2, 1}, ClusterShape{8, 2}}) {
+    PredictInput input = input_of(63e6, 1.0, shape, {kGigabit, 0});
+    const Prediction whole = predict(Scheme::exact_fp32, input);
+    input.facts.sharded = true;
+    const Prediction fp32 = predict(Scheme::exact_fp32, input);
+    const Prediction bf16 = predict(Scheme::exact_bf16, input);
+    EXPECT_NEAR(fp32.bytes_out, whole.bytes_out, 1) << "no more than a sum for all";
+    EXPECT_NEAR(bf16.bytes_out, fp32.bytes_out * 3 / 4, 1) << "weights are fp32";
+    const auto hosts = static_cast<double>(shape.hosts);
+    EXPECT_GT(bf16.exposed_seconds, (hosts - 1) / hosts * 4 * 63e6 / kGigabit) << "weights wait";
+  }
+}
+
 TEST(Predict, StepTimesThatPeopleMeasuredOnTwoHostsWithTwoDevices) {
   for (const double values : {61e6, 68e6}) {
     const auto step = [&](Scheme scheme, double goodput) {

@@ -1,6 +1,7 @@
 #include "cluster/wire_codec.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -14,6 +15,8 @@ std::uint16_t rounded(float value) {
   const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;
   return static_cast<std::uint16_t>(is_nan ? (bits >> 16) | 0x40u : nearest);
 }
+
+constexpr std::size_t kPiece = 4096;  // floats; stay in the nearest cache between two loops
 
 float widened(std::uint16_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
@@ -42,7 +45,6 @@ void add_floats(std::span<const float> from, std::span<float> to) {
 }
 
 void sum_into_all(std::span<float* const> parts, std::size_t size) {
-  constexpr std::size_t kPiece = 4096;  // stays in the nearest cache between the two loops
   for (std::size_t begin = 0; begin < size; begin += kPiece) {
     const std::size_t count = std::min(kPiece, size - begin);
     const std::span<float> sum(parts[0] + begin, count);
@@ -50,6 +52,17 @@ void sum_into_all(std::span<float* const> parts, std::size_t size) {
     for (std::size_t i = 1; i < parts.size(); ++i) {
       std::memcpy(parts[i] + begin, sum.data(), count * sizeof(float));
     }
+  }
+}
+
+void sum_into_one(std::span<float* const> parts, std::size_t size, std::size_t one) {
+  std::array<float, kPiece> room;
+  for (std::size_t begin = 0; begin < size; begin += kPiece) {
+    const std::size_t count = std::min(kPiece, size - begin);
+    const std::span<float> sum(room.data(), count);
+    std::memcpy(sum.data(), parts[0] + begin, count * sizeof(float));
+    for (std::size_t i = 1; i < parts.size(); ++i) add_floats({parts[i] + begin, count}, sum);
+    std::memcpy(parts[one] + begin, sum.data(), count * sizeof(float));
   }
 }
 

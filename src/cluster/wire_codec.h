@@ -15,5 +15,7 @@ void add_bf16(std::span<const std::uint16_t> from, std::span<float> to);  // to 
 void add_floats(std::span<const float> from, std::span<float> to);  // to += from
 // Every part becomes the sum of all, added from the first to the last.
 void sum_into_all(std::span<float* const> parts, std::size_t size);
+// The same sum, to the bit, for one of the parts only.
+void sum_into_one(std::span<float* const> parts, std::size_t size, std::size_t one);
 
 }  // namespace tandem

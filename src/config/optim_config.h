@@ -33,6 +33,7 @@ struct OptimConfig {
   double weight_decay = 0.0;
   double clip = 0.0;
   double ema = 0.0;
+  bool shard = false;
   double label_smoothing = 0.1;
   LossScaling loss_scaling = LossScaling::backoff;
   double loss_scale = 65536.0;
@@ -59,6 +60,8 @@ void describe(Visitor&& option, OptimConfig& c) {
          "gradients of a larger norm are scaled down to it; 0: never");
   option("ema", c.ema, fraction(), "",
          "decay of the averaged weights that are evaluated and saved; 0: no averaging");
+  option("shard", c.shard,
+         "each worker keeps a part of Adam's state instead of all of it; the result is the same");
   option("label_smoothing", c.label_smoothing, fraction(), "",
          "share of the target probability spread over the whole vocabulary");
   option("loss_scaling", c.loss_scaling,

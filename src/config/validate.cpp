@@ -106,6 +106,24 @@ void check_optim(const RunConfig& c, Problems& problems) {
   }
 }
 
+// Lossy ways of exchange keep things of their own, by host.
+void check_shard(const RunConfig& c, Problems& problems) {
+  if (!c.optim.shard) return;
+  const ExchangeMode mode = c.cluster.mode;
+  if (mode != ExchangeMode::automatic && mode != ExchangeMode::exact) {
+    problems.push_back({{"optim.shard", "cluster.mode"},
+                        format("optim.shard=true does not go with cluster.mode={}; set the mode to "
+                               "exact or optim.shard=false",
+                               name_of(mode)),
+                        {}});
+  }
+  if (c.device == DeviceChoice::cuda) {
+    problems.push_back({{"optim.shard", "device"},
+                        "optim.shard=true works on CPUs only so far; set it to false or device=cpu",
+                        {}});
+  }
+}
+
 void check_stop(const RunConfig& c, Problems& problems) {
   const StopConfig& s = c.stop;
   if (!s.steps && !s.epochs && !s.hours && !s.patience && !s.bleu) {
@@ -142,6 +160,7 @@ std::vector<Problem> validate(const RunConfig& config) {
   check_model(config, problems);
   check_batch(config, problems);
   check_optim(config, problems);
+  check_shard(config, problems);
   check_stop(config, problems);
   check_export(config, problems);
   return problems;

@@ -39,6 +39,12 @@ TEST(Validate, EachRuleFindsItsConflictAndNothingElse) {
          c.exports.targets = ExportTargets::huggingface;
          c.model.norm = NormPlace::post, c.model.positions = Positions::learned;
        }},
+      {"optim.shard=true does not go with cluster.mode=int8",
+       [](auto& c) { c.optim.shard = true, c.cluster.mode = ExchangeMode::int8; }},
+      {"optim.shard=true does not go with cluster.mode=local",
+       [](auto& c) { c.optim.shard = true, c.cluster.mode = ExchangeMode::local; }},
+      {"optim.shard=true works on CPUs only",
+       [](auto& c) { c.optim.shard = true, c.device = DeviceChoice::cuda; }},
       {"must be set", [](auto& c) { c.batch.tokens.reset(); }},
       {"would fit into no batch", [](auto& c) { c.batch.tokens = 255; }},
       {"needs 1 or more", [](auto& c) { c.optim.warmup_steps = 0; }},

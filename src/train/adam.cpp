@@ -13,6 +13,22 @@ namespace {
 
 constexpr std::int64_t kBlock = 16384;  // elements; four buffers of them fit a core's cache
 
+// Smaller ones for small models, so that several workers have something of each. Cache lines stay
+// whole.
+std::int64_t piece_size(std::int64_t size) {
+  constexpr std::int64_t kPieces = 256, kLine = 16;
+  return std::clamp((size / kPieces + kLine - 1) / kLine * kLine, kLine, kBlock);
+}
+
+// Calls work(i) for all i below count, several at a time when they are worth a thread.
+template <class Work>
+void for_pieces(std::size_t count, std::int64_t size, Work&& work) {
+  at::parallel_for(0, static_cast<std::int64_t>(count), std::max<std::int64_t>(1, kBlock / size),
+                   [&](auto begin, auto end) {
+                     for (auto i = begin; i < end; ++i) work(static_cast<std::size_t>(i));
+                   });
+}
+
 }  // namespace
 
 std::vector<std::size_t> lazy_slots(const FlatParams& params) {
@@ -29,13 +45,12 @@ std::vector<std::size_t> lazy_slots(const FlatParams& params) {
   return slots;
 }
 
-Adam::Adam(FlatParams& params, const OptimConfig& config, AdamLoop loop)
+Adam::Adam(FlatParams& params, const OptimConfig& config, AdamLoop loop, AdamShard shard)
     : params_(params),
       config_(config),
       fast_(params.device().is_cpu() && loop == AdamLoop::fast),
-      first_(at::zeros_like(params.values())),
-      second_(at::zeros_like(params.values())) {
-  if (config.ema > 0) averaged_ = at::zeros_like(params.values());
+      shard_(std::move(shard)) {
+  check(fast_ || shard_.workers == 1, "sharded state needs the loops for the CPU");
   std::int64_t done = 0;
   for (const std::size_t i :
        config.lazy_embedding ? lazy_slots(params) : std::vector<std::size_t>{}) {
@@ -44,29 +59,68 @@ Adam::Adam(FlatParams& params, const OptimConfig& config, AdamLoop loop)
     done = slot.offset + slot.count;
     spans_.push_back({slot.offset, done, slot.shape.at(1)});
   }
-  spans_.push_back({done, params.values().numel()});
+  if (done < params.values().numel()) spans_.push_back({done, params.values().numel()});
+  cut_pieces();
+  const auto options = params.values().options();
+  first_ = at::zeros({plan_.shard_size(shard_.worker)}, options);
+  second_ = at::zeros_like(first_);
+  if (config.ema > 0) averaged_ = at::zeros_like(first_);
+}
+
+// Pieces do not depend on workers, and rows that are judged as a whole stay whole.
+void Adam::cut_pieces() {
+  std::vector<Span> all;
+  std::vector<GradRange> ranges;
+  const std::int64_t size = piece_size(params_.values().numel());
+  for (const Span& span : spans_) {
+    const std::int64_t most =
+        span.row > 0 ? std::max<std::int64_t>(1, size / span.row) * span.row : size;
+    for (std::int64_t begin = span.begin; begin < span.end; begin += most) {
+      all.push_back({begin, std::min(begin + most, span.end), span.row});
+      ranges.push_back({begin, all.back().end});
+    }
+  }
+  plan_ = ShardPlan(std::move(ranges), shard_.workers);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (plan_.owner(i) == shard_.worker) own_.push_back({i, all[i], plan_.place(i)});
+  }
 }
 
 void Adam::start_average() {
   const at::NoGradGuard no_gradient;
-  if (averaged_.defined()) averaged_.copy_(params_.values());
+  if (averaged_.defined())
+    averaged_.copy_(sharded() ? shard_of(params_.values()) : params_.values());
+}
+
+Tensor Adam::shard_of(const Tensor& flat) const {
+  Tensor shard = at::empty_like(first_);
+  for (const Piece& piece : own_) {
+    const std::int64_t size = piece.span.end - piece.span.begin;
+    shard.narrow(0, piece.place, size).copy_(flat.narrow(0, piece.span.begin, size));
+  }
+  return shard;
+}
+
+void Adam::put_shard(const Tensor& shard, const Tensor& flat) const {
+  for (const Piece& piece : own_) {
+    const std::int64_t size = piece.span.end - piece.span.begin;
+    flat.narrow(0, piece.span.begin, size).copy_(shard.narrow(0, piece.place, size));
+  }
 }
 
 double Adam::norm_of_gradients() const {
   const Tensor& gradients = params_.gradients();
   if (!fast_) return gradients.norm(2, at::kDouble).item<double>();
-  const std::int64_t size = gradients.numel();
   const float* data = gradients.const_data_ptr<float>();
-  std::vector<double> sums(static_cast<std::size_t>((size + kBlock - 1) / kBlock));
-  at::parallel_for(0, static_cast<std::int64_t>(sums.size()), 1, [&](auto begin, auto end) {
-    for (auto block = begin; block < end; ++block) {
-      const std::int64_t first = block * kBlock;
-      sums[static_cast<std::size_t>(block)] =
-          sum_of_squares(data + first, std::min(kBlock, size - first));
-    }
+  // Every piece's sum apart, then in their order: whoever computes it, the norm has the same bits.
+  std::vector<double> sums(plan_.pieces(), 0.0);
+  for_pieces(own_.size(), piece_size(gradients.numel()), [&](std::size_t i) {
+    const Span& span = own_[i].span;
+    sums[own_[i].index] = sum_of_squares(data + span.begin, span.end - span.begin);
   });
+  if (sharded()) shard_.add_up(sums);
   double sum = 0;
-  for (const double block : sums) sum += block;
+  for (const double piece : sums) sum += piece;
   return std::sqrt(sum);
 }
 
@@ -96,21 +150,22 @@ UpdateStats Adam::step(std::int64_t update, double lr, double factor) {
 }
 
 void Adam::step_on_cpu(const AdamFactors& factors) {
-  const AdamBuffers buffers{params_.values().mutable_data_ptr<float>(),
-                            params_.gradients().const_data_ptr<float>(),
-                            first_.mutable_data_ptr<float>(), second_.mutable_data_ptr<float>(),
-                            averaged_.defined() ? averaged_.mutable_data_ptr<float>() : nullptr};
-  for (const Span& span : spans_) {
-    const std::int64_t unit = span.row > 0 ? span.row : kBlock;
-    const std::int64_t units = (span.end - span.begin + unit - 1) / unit;
-    at::parallel_for(0, units, std::max<std::int64_t>(1, kBlock / unit), [&](auto from, auto to) {
-      for (auto i = from; i < to; ++i) {
-        const std::int64_t begin = span.begin + i * unit, end = std::min(begin + unit, span.end);
-        const bool untouched = span.row > 0 && all_zero(buffers.gradients + begin, end - begin);
-        untouched ? average_only(buffers, factors, begin, end)
-                  : adam_update(buffers, factors, begin, end);
-      }
-    });
+  for_pieces(own_.size(), piece_size(params_.values().numel()),
+             [&](std::size_t i) { update_piece(own_[i], factors); });
+}
+
+void Adam::update_piece(const Piece& piece, const AdamFactors& factors) {
+  const auto& [begin, end, row] = piece.span;
+  const AdamBuffers buffers{
+      params_.values().mutable_data_ptr<float>() + begin,
+      params_.gradients().const_data_ptr<float>() + begin,
+      first_.mutable_data_ptr<float>() + piece.place,
+      second_.mutable_data_ptr<float>() + piece.place,
+      averaged_.defined() ? averaged_.mutable_data_ptr<float>() + piece.place : nullptr};
+  if (row == 0) return adam_update(buffers, factors, 0, end - begin);
+  for (std::int64_t at = 0; at < end - begin; at += row) {
+    all_zero(buffers.gradients + at, row) ? average_only(buffers, factors, at, at + row)
+                                          : adam_update(buffers, factors, at, at + row);
   }
 }
 

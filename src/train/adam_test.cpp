@@ -3,8 +3,12 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <barrier>
 #include <cmath>
 #include <limits>
+#include <mutex>
+#include <thread>
 
 namespace tandem {
 namespace {
@@ -94,6 +98,85 @@ TEST(Adam, TheNumberOfThreadsDoesNotChangeABit) {
     EXPECT_TRUE(at::equal(one.second, more.second)) << threads;
     EXPECT_TRUE(at::equal(one.averaged, more.averaged)) << threads;
     EXPECT_EQ(one.norm, more.norm) << threads;
+  }
+}
+
+// Workers as threads, each with its own copy of everything and one shard of the state.
+std::vector<Trained> train_sharded(const OptimConfig& config, int workers) {
+  at::set_num_threads(1);
+  std::vector<Trained> results(static_cast<std::size_t>(workers));
+  std::vector<double> total;
+  std::mutex mutex;
+  std::barrier meet(workers);
+  const auto add_up = [&](std::span<double> sums) {
+    {
+      const std::lock_guard lock(mutex);
+      total.resize(sums.size(), 0.0);
+      for (std::size_t i = 0; i < sums.size(); ++i) total[i] += sums[i];
+    }
+    meet.arrive_and_wait();
+    std::ranges::copy(total, sums.begin());
+    meet.arrive_and_wait();
+    {
+      const std::lock_guard lock(mutex);
+      total.clear();
+    }
+    meet.arrive_and_wait();
+  };
+  std::vector<std::jthread> threads;
+  for (int worker = 0; worker < workers; ++worker) {
+    threads.emplace_back([&, worker] {
+      FlatParams p = params();
+      Adam adam(p, config, AdamLoop::fast, {worker, workers, add_up});
+      adam.start_average();
+      Trained& result = results[static_cast<std::size_t>(worker)];
+      for (std::int64_t step = 1; step <= 7; ++step) {
+        set_gradients(p, step);
+        result.norm = adam.step(step, 0.01, 0.25).grad_norm;
+      }
+      const at::NoGradGuard no_gradient;
+      const auto in_place = [&](const Tensor& shard) {
+        const Tensor flat = at::full_like(p.values(), std::nanf(""));
+        adam.put_shard(shard, flat);
+        EXPECT_TRUE(at::equal(adam.shard_of(flat), shard));
+        return flat;
+      };
+      result.values = in_place(adam.shard_of(p.values()));
+      result.first = in_place(adam.first_moment());
+      result.second = in_place(adam.second_moment());
+      if (adam.averaged().defined()) result.averaged = in_place(adam.averaged());
+    });
+  }
+  threads.clear();
+  return results;
+}
+
+// Each number comes from exactly one worker.
+Tensor together(const std::vector<Trained>& workers, Tensor Trained::*which) {
+  Tensor all = (workers.front().*which).clone();
+  for (std::size_t i = 1; i < workers.size(); ++i) {
+    const Tensor& more = workers[i].*which;
+    EXPECT_TRUE((all.isnan() | more.isnan()).all().item<bool>()) << "kept twice";
+    all = at::where(all.isnan(), more, all);
+  }
+  EXPECT_FALSE(all.isnan().any().item<bool>()) << "kept by nobody";
+  return all;
+}
+
+TEST(Adam, ShardsOfAllWorkersAreTheUnshardedStateToTheBit) {
+  for (const bool everything : {true, false}) {
+    const OptimConfig config = everything ? all_on() : OptimConfig{};
+    const Trained whole = train(config, AdamLoop::fast, 1);
+    for (const int workers : {2, 3, 4}) {
+      const auto shards = train_sharded(config, workers);
+      EXPECT_TRUE(at::equal(together(shards, &Trained::values), whole.values)) << workers;
+      EXPECT_TRUE(at::equal(together(shards, &Trained::first), whole.first)) << workers;
+      EXPECT_TRUE(at::equal(together(shards, &Trained::second), whole.second)) << workers;
+      if (everything) {
+        EXPECT_TRUE(at::equal(together(shards, &Trained::averaged), whole.averaged)) << workers;
+      }
+      for (const Trained& shard : shards) EXPECT_EQ(shard.norm, whole.norm) << workers;
+    }
   }
 }
 

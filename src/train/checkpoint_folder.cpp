@@ -25,10 +25,9 @@ void add_arrays(std::vector<ArrayView>& arrays, const std::string& prefix, const
   }
 }
 
-void fill(const SafetensorsFile& file, const fs::path& path, const std::string& prefix,
-          const FlatParams& layout, const Tensor& flat) {
-  const at::NoGradGuard no_gradient;
-  Tensor values = at::zeros(flat.sizes(), at::kFloat);
+Tensor flat_array(const SafetensorsFile& file, const fs::path& path, const std::string& prefix,
+                  const FlatParams& layout) {
+  const Tensor values = at::zeros(layout.values().sizes(), at::kFloat);
   for (const FlatParams::Slot& slot : layout.slots()) {
     const ArrayView* array = file.find(prefix + slot.name);
     if (array == nullptr || array->type != ArrayType::f32 || array->shape != slot.shape) {
@@ -40,7 +39,26 @@ void fill(const SafetensorsFile& file, const fs::path& path, const std::string& 
     std::memcpy(values.mutable_data_ptr<float>() + slot.offset, array->bytes.data(),
                 array->bytes.size());
   }
-  flat.copy_(values);
+  return values;
+}
+
+// Where a checkpoint has an array.
+struct ArrayPlace {
+  const char* file;
+  const char* prefix;
+};
+ArrayPlace place_of(StateArray which, bool averaging) {
+  switch (which) {
+    case StateArray::first:
+      return {kOptimizerFile, kFirst};
+    case StateArray::second:
+      return {kOptimizerFile, kSecond};
+    case StateArray::averaged:
+      return {kModelFile, ""};
+    case StateArray::values:
+      break;
+  }
+  return averaging ? ArrayPlace{kOptimizerFile, kRaw} : ArrayPlace{kModelFile, ""};
 }
 
 std::string kept_prefix(std::size_t host) {
@@ -127,12 +145,21 @@ Json read_checkpoint_state(const fs::path& folder) {
 void read_checkpoint_tensors(const fs::path& folder, const FlatParams& layout,
                              const TrainTensors& tensors) {
   const bool averaging = tensors.averaged.defined();
-  const fs::path model_path = folder / kModelFile, optimizer_path = folder / kOptimizerFile;
-  const SafetensorsFile model(model_path), optimizer(optimizer_path);
-  fill(model, model_path, "", layout, averaging ? tensors.averaged : tensors.values);
-  fill(optimizer, optimizer_path, kFirst, layout, tensors.first);
-  fill(optimizer, optimizer_path, kSecond, layout, tensors.second);
-  if (averaging) fill(optimizer, optimizer_path, kRaw, layout, tensors.values);
+  const at::NoGradGuard no_gradient;
+  const auto fill = [&](StateArray which, const Tensor& flat) {
+    if (flat.defined()) flat.copy_(read_checkpoint_array(folder, layout, which, averaging));
+  };
+  fill(StateArray::values, tensors.values);
+  fill(StateArray::first, tensors.first);
+  fill(StateArray::second, tensors.second);
+  fill(StateArray::averaged, tensors.averaged);
+}
+
+Tensor read_checkpoint_array(const fs::path& folder, const FlatParams& layout, StateArray which,
+                             bool averaging) {
+  const ArrayPlace place = place_of(which, averaging);
+  const fs::path path = folder / place.file;
+  return flat_array(SafetensorsFile(path), path, place.prefix, layout);
 }
 
 std::vector<Tensor> read_checkpoint_kept(const fs::path& folder, const FlatParams& layout) {
@@ -140,9 +167,7 @@ std::vector<Tensor> read_checkpoint_kept(const fs::path& folder, const FlatParam
   const SafetensorsFile optimizer(path);
   std::vector<Tensor> kept;
   while (optimizer.find(kept_prefix(kept.size()) + layout.slots().front().name) != nullptr) {
-    const Tensor flat = at::zeros(layout.gradients().sizes());
-    fill(optimizer, path, kept_prefix(kept.size()), layout, flat);
-    kept.push_back(flat);
+    kept.push_back(flat_array(optimizer, path, kept_prefix(kept.size()), layout));
   }
   return kept;
 }

@@ -37,6 +37,11 @@ Json read_checkpoint_state(const fs::path& folder);
 // Fills the tensors, on any device. Arrays that do not fit the layout are a UserError.
 void read_checkpoint_tensors(const fs::path& folder, const FlatParams& layout,
                              const TrainTensors& tensors);
+// One of them as a buffer like the parameters, on the CPU: for states that are dealt out.
+// averaging: as in the run that wrote it.
+enum class StateArray { values, first, second, averaged };
+Tensor read_checkpoint_array(const fs::path& folder, const FlatParams& layout, StateArray which,
+                             bool averaging);
 std::vector<Tensor> read_checkpoint_kept(const fs::path& folder, const FlatParams& layout);
 
 }  // namespace tandem

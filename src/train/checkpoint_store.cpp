@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/heap.h"
 #include "model/model_folder.h"
 #include "train/retention.h"
 
@@ -34,6 +35,12 @@ TextMap model_metadata(const BestModel& model) {
 
 }  // namespace
 
+Tensor passing_floats(std::int64_t count) {
+  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(1, count)) * sizeof(float);
+  return at::from_blob(take_passing_memory(bytes), {count},
+                       [bytes](void* memory) { give_back_memory(memory, bytes); });
+}
+
 void delete_old_checkpoints(const RunFolder& run, std::int64_t keep) {
   const auto checkpoints = run.list_checkpoints();
   std::vector<std::int64_t> steps;
@@ -59,7 +66,7 @@ CheckpointStore::~CheckpointStore() {
 }
 
 void CheckpointStore::save(SaveRequest request, const TrainTensors& tensors) {
-  const auto start = Clock::now();
+  const auto begin = Clock::now();
   wait();
   {
     const at::NoGradGuard no_gradient;
@@ -71,10 +78,22 @@ void CheckpointStore::save(SaveRequest request, const TrainTensors& tensors) {
       copy_.kept = tensors.kept;  // a copy already
     }
   }
+  start(std::move(request), since(begin));
+}
+
+void CheckpointStore::save(SaveRequest request, const std::function<void(TrainTensors&)>& fill) {
+  const auto begin = Clock::now();
+  wait();
+  filled_ = true;
+  fill(copy_);
+  start(std::move(request), since(begin));
+}
+
+void CheckpointStore::start(SaveRequest request, double pause_seconds) {
   {
     const std::lock_guard lock(mutex_);
     request_ = std::move(request);
-    pause_seconds_ = since(start);
+    pause_seconds_ = pause_seconds;
   }
   changed_.notify_all();
 }
@@ -97,6 +116,7 @@ void CheckpointStore::work() {
     lock.unlock();
     // While request_ is set nobody else touches it or the copies.
     SaveOutcome outcome = write(*request_);
+    if (filled_) copy_ = {};
     lock.lock();
     outcome.record.pause_seconds = pause_seconds_;
     finished_.push_back(std::move(outcome));

@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -37,6 +38,9 @@ struct SaveOutcome {
   std::string failure;  // empty: it is on disk
 };
 
+// A buffer for a save; its memory goes back to the system with the last reference to it.
+Tensor passing_floats(std::int64_t count);
+
 // All but the newest `keep` of a run.
 void delete_old_checkpoints(const RunFolder& run, std::int64_t keep);
 
@@ -50,10 +54,14 @@ class CheckpointStore {
 
   // Waits for the save before, if that is still being written.
   void save(SaveRequest request, const TrainTensors& tensors);
+  // The same with tensors that are nowhere yet: fill() makes them, as passing_floats(), which the
+  // store drops when they are on disk.
+  void save(SaveRequest request, const std::function<void(TrainTensors&)>& fill);
   void wait();                          // until nothing is being written
   std::vector<SaveOutcome> finished();  // since the last call
 
  private:
+  void start(SaveRequest request, double pause_seconds);
   void work();
   SaveOutcome write(const SaveRequest& request) const;
   void delete_old(const TrainState& state) const;
@@ -61,7 +69,8 @@ class CheckpointStore {
   const RunFolder run_;
   const ModelFiles files_;
   const FlatParams& layout_;
-  TrainTensors copy_;  // reused, so that a save does not wait for fresh memory
+  TrainTensors copy_;    // reused, so that a save does not wait for fresh memory
+  bool filled_ = false;  // by fill(): not reused
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -18,17 +18,24 @@ std::int64_t disk_forecast_bytes(const RunConfig& config, std::int64_t parameter
          parameters * 4 * models;
 }
 
+std::int64_t optimizer_bytes(const RunConfig& config, std::int64_t parameters,
+                             std::int64_t workers) {
+  const std::int64_t whole = parameters * 4 * (2 + (config.optim.ema > 0 ? 1 : 0));
+  return config.optim.shard ? (whole + workers - 1) / workers : whole;
+}
+
 std::int64_t memory_estimate_bytes(const RunConfig& config, std::int64_t parameters,
-                                   std::int64_t vocabulary) {
+                                   std::int64_t vocabulary, std::int64_t workers) {
   const ModelConfig& m = config.model;
-  const std::int64_t averaged = config.optim.ema > 0 ? 1 : 0;
-  const std::int64_t buffers = 4 + averaged + 3 + averaged;  // with the copy that is saved
+  const std::int64_t weights_and_gradients = parameters * 4 * 2;
+  const std::int64_t state = optimizer_bytes(config, parameters, workers);
+  const std::int64_t copy = checkpoint_bytes(config, parameters);
   // Floats that backward needs of a token: a layer keeps its inputs, queries, keys, values, sums,
   // and the inside of the feed-forward; the output layer works on slices of the vocabulary.
   const std::int64_t encoder = m.encoder_layers * (10 * m.d_model + 2 * m.ffn);
   const std::int64_t decoder = m.decoder_layers * (17 * m.d_model + 2 * m.ffn);
   const std::int64_t floats = encoder + decoder + 4 * m.d_model + vocabulary / 4;
-  return parameters * 4 * buffers + config.batch.max_tokens_per_micro * floats * 4;
+  return weights_and_gradients + state + copy + config.batch.max_tokens_per_micro * floats * 4;
 }
 
 std::string size_text(double bytes) {
@@ -61,8 +68,15 @@ std::string summary_text(const RunConfig& config, const RunFacts& f) {
   }
   out += format("\nrate        {}, highest {:.4g} at step {}\n", name_of(config.optim.schedule),
                 f.peak_lr, f.peak_step + 1);
-  out += format("memory      about {}\n",
-                size(memory_estimate_bytes(config, f.parameters, f.vocabulary)));
+  out += format("memory      about {} a worker\n",
+                size(memory_estimate_bytes(config, f.parameters, f.vocabulary, f.workers)));
+  if (config.optim.shard && f.workers > 1) {
+    RunConfig whole = config;
+    whole.optim.shard = false;
+    out += format("optimizer   {} of state a worker, sharded over {}; {} unsharded\n",
+                  size(optimizer_bytes(config, f.parameters, f.workers)), f.workers,
+                  size(optimizer_bytes(whole, f.parameters, f.workers)));
+  }
   out += format("checkpoint  {} each; the run grows to about {}, {} are free\n",
                 size(checkpoint_bytes(config, f.parameters)),
                 size(disk_forecast_bytes(config, f.parameters)),

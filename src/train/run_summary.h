@@ -14,6 +14,7 @@ namespace tandem {
 struct RunFacts {
   std::string device;
   int threads = 0;
+  std::int64_t workers = 1;
   std::int64_t parameters = 0;
   std::int64_t vocabulary = 0;
   std::uint64_t train_pairs = 0, train_src_tokens = 0, train_tgt_tokens = 0, valid_pairs = 0;
@@ -28,10 +29,13 @@ struct RunFacts {
 std::int64_t checkpoint_bytes(const RunConfig& config, std::int64_t parameters);
 // What the run directory grows to: kept checkpoints, one being written, best models, model/.
 std::int64_t disk_forecast_bytes(const RunConfig& config, std::int64_t parameters);
+// Moments and averages of one worker: all of them, or its shard.
+std::int64_t optimizer_bytes(const RunConfig& config, std::int64_t parameters,
+                             std::int64_t workers);
 // Weights, gradients, moments, averages, the copy that is saved, and activations of the largest
 // micro-batch; a rough number.
 std::int64_t memory_estimate_bytes(const RunConfig& config, std::int64_t parameters,
-                                   std::int64_t vocabulary);
+                                   std::int64_t vocabulary, std::int64_t workers);
 
 std::string size_text(double bytes);  // "3.2 MB"
 

@@ -169,7 +169,10 @@ StepRecord Trainer::step() {
   if (done.finite) state_.trend = after_loss(state_.trend, record.loss);
   record.bytes_out = exchanged.bytes_out;
   record.bytes_in = exchanged.bytes_in;
-  time.measure(&StepSeconds::exchange, [&] { exchange_weights(totals, record); });
+  time.measure(&StepSeconds::exchange, [&] {
+    if (done.finite) share_update(record);
+    exchange_weights(totals, record);
+  });
   state_.seconds = agreed_.seconds;
   record.seconds = time.result();
   worked_seconds_ = record.seconds.total - record.seconds.exchange - record.seconds.wait;
@@ -177,6 +180,15 @@ StepRecord Trainer::step() {
   record.ranks = spread_of_workers(parts_.comm, parts_.local ? Group::host : Group::world,
                                    record.seconds, own_tokens(work));
   return record;
+}
+
+// Sharded state: every worker has updated the weights that it keeps.
+void Trainer::share_update(StepRecord& record) {
+  if (!parts_.adam.sharded()) return;
+  const Tensor& values = parts_.model.params().values();
+  const ExchangeStats moved = parts_.exchange.gather(values, values);
+  record.bytes_out += moved.bytes_out;
+  record.bytes_in += moved.bytes_in;
 }
 
 // What all hosts agree on: from the totals of all or, in mode local, from what came with weights.
@@ -200,9 +212,22 @@ void Trainer::exchange_weights(const std::array<double, 5>& totals, StepRecord& 
   }
 }
 
-// The weights that count: averaged ones, or those that all hosts have in common.
-Tensor Trainer::weights_to_judge() {
-  return parts_.local ? parts_.local->common() : parts_.adam.averaged();
+// Works while the model holds the weights that count: averaged ones, or those that all hosts have
+// in common. All workers call it.
+template <class Work>
+void Trainer::with_weights_to_judge(Work&& work) {
+  const Tensor& values = parts_.model.params().values();
+  const Tensor& averaged = parts_.adam.averaged();
+  if (!averaged.defined() || !parts_.adam.sharded()) {
+    const AveragedWeights weights(values, parts_.local ? parts_.local->common() : averaged);
+    return work();
+  }
+  // Nobody has room for all averages beside all weights: workers keep their parts of these.
+  const at::NoGradGuard no_gradient;
+  const Tensor trained = parts_.adam.shard_of(values);
+  parts_.exchange.gather(averaged, values);
+  work();
+  parts_.exchange.gather(trained, values);
 }
 
 // A step without finite gradients leaves the weights alone. fp16 has them as long as its scale
@@ -242,10 +267,7 @@ std::optional<BestModel> Trainer::evaluate() {
   parts_.watch.at(state_.step, "evaluation");
   const auto start = Clock::now();
   EvalResult result;
-  {
-    const AveragedWeights weights(parts_.model.params().values(), weights_to_judge());
-    result = parts_.evaluate(parts_.model, state_.step);
-  }
+  with_weights_to_judge([&] { result = parts_.evaluate(parts_.model, state_.step); });
   const double took = std::chrono::duration<double>(Clock::now() - start).count();
   parts_.observers.on_eval({state_.step, result.val_loss, result.train_loss, result.bleu,
                             result.chrf, took, std::move(result.samples)});
@@ -265,11 +287,11 @@ std::optional<BestModel> Trainer::evaluate() {
 }
 
 void Trainer::show_samples() {
-  const Tensor judged = weights_to_judge();
-  if (!parts_.comm.first()) return;
-  parts_.watch.at(state_.step, "samples");
-  const AveragedWeights weights(parts_.model.params().values(), judged);
-  parts_.observers.on_samples({state_.step, parts_.sample(parts_.model)});
+  with_weights_to_judge([&] {
+    if (!parts_.comm.first()) return;
+    parts_.watch.at(state_.step, "samples");
+    parts_.observers.on_samples({state_.step, parts_.sample(parts_.model)});
+  });
 }
 
 // Looked at only when there is cause: a step that could not be used.
@@ -282,15 +304,42 @@ void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   if (!checkpoint && !best) return;
   if (!parts_.local && !weights_are_finite()) return;
   if (checkpoint) saved_step_ = state_.step;
+  SaveRequest request{checkpoint, best, state_, setting_.settings};
+  request.state.seconds = seconds();
+  if (parts_.adam.sharded()) return save_sharded(std::move(request));
   const auto kept = checkpoint ? parts_.exchange.gather_kept() : std::vector<Tensor>();
   const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
   if (checkpoint && parts_.local) save_host_part(common);
   if (!parts_.comm.first()) return;
   parts_.watch.at(state_.step, "saving");
-  state_.seconds = seconds();
-  parts_.store.save({checkpoint, best, state_, setting_.settings},
+  state_.seconds = request.state.seconds;
+  parts_.store.save(std::move(request),
                     {common, parts_.adam.first_moment(), parts_.adam.second_moment(),
                      parts_.adam.averaged(), kept});
+}
+
+// Rank 0 gets the shards of all, bucket by bucket.
+void Trainer::save_sharded(SaveRequest request) {
+  parts_.watch.at(state_.step, "saving");
+  const Tensor& values = parts_.model.params().values();
+  const bool checkpoint = request.checkpoint, first = parts_.comm.first();
+  const auto gather = [&](const Tensor& shard, Tensor& copy) {
+    if (!shard.defined()) return;
+    if (first) copy = passing_floats(values.numel());
+    parts_.exchange.gather(shard, copy);
+  };
+  const auto fill = [&](TrainTensors& copies) {
+    if (first) {
+      copies.values = passing_floats(values.numel());
+      copies.values.copy_(values.detach());
+    }
+    gather(parts_.adam.averaged(), copies.averaged);
+    if (!checkpoint) return;
+    gather(parts_.adam.first_moment(), copies.first);
+    gather(parts_.adam.second_moment(), copies.second);
+  };
+  TrainTensors nothing;
+  first ? parts_.store.save(std::move(request), fill) : fill(nothing);
 }
 
 // Before rank 0 writes the checkpoint: one that is there can be resumed to the bit.

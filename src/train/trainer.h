@@ -3,7 +3,8 @@
 //
 // Several workers run the same loop on parts of the same batches. They decide alike because they
 // decide from the same values: sums of all workers, rank 0's clock, evaluations that all take part
-// in. Rank 0 alone writes. In mode local gradients and losses are those of a host, and what all
+// in. Rank 0 alone writes. With sharded state each updates the weights that it keeps and gets the
+// others' from those who do. In mode local gradients and losses are those of a host, and what all
 // hosts decide from reaches them with the exchange of weights, after the same step on each.
 #pragma once
 
@@ -94,7 +95,9 @@ class Trainer {
   using Clock = std::chrono::steady_clock;
   StepRecord step();
   void exchange_weights(const std::array<double, 5>& totals, StepRecord& record);
-  Tensor weights_to_judge();
+  void share_update(StepRecord& record);
+  template <class Work>
+  void with_weights_to_judge(Work&& work);
   void save_host_part(const Tensor& common);
   std::string too_large(const Batch& batch) const;
   std::string divergence() const;
@@ -103,6 +106,7 @@ class Trainer {
   void show_samples();
   bool weights_are_finite() const;
   void save(bool checkpoint, std::optional<BestModel> best);
+  void save_sharded(SaveRequest request);
   void report_saves(bool last);
   EndRecord finish(StopReason why);
   std::optional<StopReason> reason_to_end();

@@ -16,7 +16,7 @@ namespace {
 struct Told {
   std::vector<StepRecord> steps;
   EndRecord end;
-  Tensor values, moments;
+  Tensor values, moments, averaged;
   Tensor common;  // of mode local
 };
 
@@ -29,6 +29,7 @@ struct Plan {
   std::int64_t batch_tokens = 150;
   std::int64_t spoil_step = -1;  // the last rank's weights change there
   bool local = false;
+  bool shard = false;
 };
 
 // One worker's run, with everything of its own but the corpus.
@@ -37,7 +38,14 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
   Told told;
   TrainSetting setting = plan.setting;
   Transformer model(sample_model(), kSampleWords, at::kCPU, plan.compute);
-  Adam adam(model.params(), setting.optim);
+  AdamShard shard;
+  if (plan.shard && !comm.alone()) {
+    shard = {comm.rank(), comm.size(), [&comm](std::span<double> sums) {
+               comm.all_reduce(at::from_blob(sums.data(), {static_cast<std::int64_t>(sums.size())},
+                                             at::TensorOptions().dtype(at::kDouble)));
+             }};
+  }
+  Adam adam(model.params(), setting.optim, AdamLoop::fast, shard);
   model.initialize(setting.seed);
   adam.start_average();
   std::unique_ptr<HostMemory> memory;
@@ -54,7 +62,8 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
     slots.push_back({params.parameter(i), params.slots()[i].offset, params.slots()[i].count});
   }
   const Group among = plan.local ? Group::host : Group::world;
-  GradExchange exchange(comm, params.gradients(), slots, {plan.wire, 4096, memory.get(), among});
+  GradExchange exchange(comm, params.gradients(), slots,
+                        {plan.wire, 4096, memory.get(), among, adam.plan()});
   std::unique_ptr<LocalExchange> local;
   if (plan.local) {
     std::vector<GradRange> ranges;
@@ -108,7 +117,14 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
                   state);
   told.end = trainer.run();
   told.values = params.values().detach().clone();
-  told.moments = adam.second_moment().clone();
+  const auto whole = [&](const Tensor& own) {
+    if (!adam.sharded()) return own.clone();
+    Tensor all = at::empty_like(params.values());
+    exchange.gather(own, all);
+    return all;
+  };
+  told.moments = whole(adam.second_moment());
+  if (setting.optim.ema > 0) told.averaged = whole(adam.averaged());
   if (local) told.common = local->common().clone();
   comm.barrier();
   return told;
@@ -161,6 +177,60 @@ TEST(TrainerWorkers, HostsTrainTheSameWhateverTravels) {
   expect_same_as_one({0, 0, 1, 1}, {}, 1e-5);
   expect_same_as_one({0, 0, 1, 1}, {.wire = LinkFormat::bf16}, 0.01);
   expect_same_as_one({0, 1, 2}, {.wire = LinkFormat::bf16}, 0.01);
+}
+
+// Everything of a run, and the checkpoint that it leaves.
+void expect_same_sharded(const std::vector<int>& hosts, Plan plan) {
+  const TemporaryFolder folder;
+  const auto whole = train(hosts, plan, folder.path() / "whole");
+  plan.shard = true;
+  const auto sharded = train(hosts, plan, folder.path() / "sharded");
+  for (const Told& worker : sharded) {
+    ASSERT_EQ(worker.steps.size(), whole[0].steps.size());
+    for (std::size_t i = 0; i < worker.steps.size(); ++i) {
+      EXPECT_EQ(worker.steps[i].loss, whole[0].steps[i].loss) << i;
+      EXPECT_EQ(worker.steps[i].skipped, whole[0].steps[i].skipped) << i;
+      if (worker.steps[i].skipped) continue;
+      EXPECT_EQ(worker.steps[i].grad_norm, whole[0].steps[i].grad_norm) << i;
+    }
+    EXPECT_FALSE(worker.steps.back().skipped);
+    EXPECT_TRUE(at::equal(worker.values, whole[0].values));
+    EXPECT_TRUE(at::equal(worker.moments, whole[0].moments));
+    EXPECT_TRUE(at::equal(worker.averaged, whole[0].averaged));
+  }
+  for (const char* file : {kModelFile, kOptimizerFile}) {
+    const auto of = [&](const char* run) {
+      const fs::path at =
+          folder.path() / run / "0" / "checkpoints" / checkpoint_name(*plan.setting.stop.steps);
+      return read_file(at / file);
+    };
+    EXPECT_TRUE(of("sharded") == of("whole")) << file;
+  }
+}
+
+TEST(TrainerWorkers, ShardedStateTrainsTheSameToTheBit) {
+  Plan plan;
+  plan.setting.optim.clip = 0.5;
+  plan.setting.optim.weight_decay = 0.01;
+  plan.setting.optim.lazy_embedding = true;
+  plan.setting.check_every = 3;
+  for (const bool shared : {true, false}) {
+    plan.shared = shared;
+    expect_same_sharded({0, 0}, plan);
+    expect_same_sharded({0, 0, 0}, plan);
+    expect_same_sharded({0, 0, 1, 1}, plan);
+  }
+  plan.wire = LinkFormat::bf16;
+  expect_same_sharded({0, 0, 1}, plan);
+}
+
+TEST(TrainerWorkers, ShardedStateSkipsAnOverflow) {
+  Plan plan;
+  plan.compute = at::kHalf;
+  plan.setting.fp16 = true;
+  plan.setting.optim.loss_scale = 1 << 24;
+  plan.setting.stop.steps = 16;
+  expect_same_sharded({0, 0}, plan);
 }
 
 TEST(TrainerWorkers, AWorkerWithoutSentencesTakesPart) {
