@@ -39,9 +39,9 @@ struct Result {
 std::vector<Result> run_steps(const ShardCase& setting, bool sharded) {
   std::vector<Result> results(setting.hosts.size());
   run_ranks(setting.hosts, [&](Comm& comm, Store& store) {
-    const auto memory = setting.shared ? HostMemory::share(store, comm.world(), kNumbers,
-                                                           std::chrono::seconds(30))
-                                       : nullptr;
+    const auto memory =
+        setting.shared ? HostMemory::share(store, comm.world(), kNumbers, std::chrono::seconds(30))
+                       : nullptr;
     const at::Tensor buffer =
         memory ? at::from_blob(memory->floats(memory->place()).data(), {kNumbers})
                : at::zeros({kNumbers});

@@ -21,7 +21,9 @@ class ShardPlan {
   bool sharded() const { return workers_ > 1; }
   std::size_t pieces() const { return pieces_.size(); }
   GradRange piece(std::size_t i) const { return pieces_[i]; }
-  int owner(std::size_t i) const { return static_cast<int>(i % static_cast<std::size_t>(workers_)); }
+  int owner(std::size_t i) const {
+    return static_cast<int>(i % static_cast<std::size_t>(workers_));
+  }
   // A worker's shard is a buffer of its pieces, one behind the other: its size, and where one of
   // them begins in it.
   std::int64_t shard_size(int worker) const;

@@ -18,7 +18,8 @@ TEST(ShardPlan, EveryNumberHasOneOwnerAndOnePlaceInItsShard) {
       for (const ShardPlan::Part& part : plan.parts_of(worker, {0, 51})) {
         EXPECT_EQ(part.at, next) << "a shard has no gaps";
         next += part.size();
-        for (std::int64_t i = part.begin; i < part.end; ++i) owners.at(static_cast<std::size_t>(i))++;
+        for (std::int64_t i = part.begin; i < part.end; ++i)
+          owners.at(static_cast<std::size_t>(i))++;
       }
       EXPECT_EQ(next, plan.shard_size(worker));
     }
@@ -44,7 +45,8 @@ TEST(ShardPlan, BucketsOfAPartitionHoldAllOfAShard) {
   for (int worker = 0; worker < 3; ++worker) {
     std::int64_t sum = 0;
     for (std::int64_t begin = 0; begin < 51; begin += 4) {
-      for (const auto& part : plan.parts_of(worker, {begin, std::min<std::int64_t>(51, begin + 4)})) {
+      for (const auto& part :
+           plan.parts_of(worker, {begin, std::min<std::int64_t>(51, begin + 4)})) {
         sum += part.size();
       }
     }
