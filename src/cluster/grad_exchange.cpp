@@ -255,23 +255,13 @@ class GradExchange::Impl {
 
   // --- the exchange itself, on the thread
 
-  void leave(const Bucket& bucket) {
-    lane_->up(bucket);
-    if (link_) link_->post(bucket);
-  }
-
-  void come_back(const Bucket& bucket) {
-    if (link_) link_->complete(bucket);
-    lane_->down(bucket);
-  }
-
   // The same order of calls on all workers, whatever is ready where: nobody waits in a circle.
   // False: there was no next bucket to leave.
   template <class Leave, class ComeBack>
-  bool in_turns(Leave&& leave_one, ComeBack&& come_back_one) {
+  bool in_turns(Leave&& leave, ComeBack&& come_back) {
     for (std::size_t i = 0; i < buckets_.size() + kUnderWay; ++i) {
-      if (i < buckets_.size() && !leave_one(i)) return false;
-      if (i >= kUnderWay && i - kUnderWay < buckets_.size()) come_back_one(i - kUnderWay);
+      if (i < buckets_.size() && !leave(i)) return false;
+      if (i >= kUnderWay && i - kUnderWay < buckets_.size()) come_back(i - kUnderWay);
     }
     lane_->settle();
     return true;
@@ -283,10 +273,14 @@ class GradExchange::Impl {
     return in_turns(
         [&](std::size_t i) {
           if (!pause(i)) return false;
-          leave(buckets_[i]);
+          lane_->up(buckets_[i]);
+          if (link_) link_->post(buckets_[i]);
           return true;
         },
-        [&](std::size_t i) { come_back(buckets_[i]); });
+        [&](std::size_t i) {
+          if (link_) link_->complete(buckets_[i]);
+          lane_->down(buckets_[i]);
+        });
   }
 
   // Between hosts, since it was counted last.
