@@ -1,23 +1,24 @@
 """tandem serve with 32 clients beside offline tandem translate and transformers' own generate, at equal beam.
 
-The model learns some sentences by heart (4 + 4 layers, width 128, post-norm), so that translations end where they
-should. Clients send one sentence a request over kept connections; they run on the same cores as the server. Loading is not
-counted anywhere: offline, the time of an empty input is taken off.
-Usage: bench/serve.py [--json] [--lines N] [--clients N] [--beam N] [--model POST_NORM_MODEL --text FILE]
+Clients send one sentence a request over kept connections, the next as soon as they have the answer; they run on the same cores as the
+server. Loading is not counted anywhere: offline, the time of an empty input is taken off. Offline and served take turns. transformers
+translates in batches of 32 sentences of similar length, and one sentence at a time, as its pipeline did unless told otherwise.
+Without --model: a model that learns some sentences by heart (4 + 4 layers, width 128, post-norm), so that translations end where they should.
+Usage: scripts/bench serve [--json] [--lines 2000] [--clients 32] [--beam 4] [--repeats 3] [--model POST_NORM_RUN --text FILE]
 """
 
 import argparse
-import http.client
 import json
 import os
 import pathlib
 import random
 import re
+import selectors
 import signal
+import socket
 import statistics
 import subprocess
 import tempfile
-import threading
 import time
 
 import peers
@@ -38,11 +39,58 @@ def make_model(folder):
 
 def offline(model, lines, beam, folder):
     def seconds(text):
-        (folder / "input").write_text(text)
-        return peers.run(f"{peers.TANDEM} translate --model {model} --beam {beam} < {folder / 'input'}")["seconds"]
+        (folder / "input").write_text(text, encoding="utf-8")
+        return peers.run(f"{peers.TANDEM} translate --model {model} --beam {beam} < {folder / 'input'} 2>/dev/null")["seconds"]
 
     empty = min(seconds(""), seconds(""))
     return len(lines) / (seconds("".join(line + "\n" for line in lines)) - empty)
+
+
+class Client:
+    """One kept connection with one request under way. Bytes by hand: an HTTP library would take a core of its own."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.begin, self.received = 0.0, b""
+
+    def ask(self, line):
+        body = json.dumps({"text": line}).encode()
+        self.begin = time.perf_counter()
+        self.socket.sendall(b"POST /translate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+                            % len(body) + body)
+
+    def answered(self):
+        """Reads what is there; seconds of the request when its answer is whole, else None."""
+        self.received += self.socket.recv(65536)
+        head, end, body = self.received.partition(b"\r\n\r\n")
+        if not end or len(body) < int(re.search(rb"(?i)content-length: *(\d+)", head)[1]):
+            return None
+        assert head.startswith(b"HTTP/1.1 200"), head
+        self.received = b""
+        return time.perf_counter() - self.begin
+
+
+def ask_all(port, lines, clients):
+    """Seconds of every request."""
+    waiting, waits = iter(lines), []
+    with selectors.DefaultSelector() as selector:
+        for client, line in zip([Client(port) for _ in range(clients)], waiting):
+            selector.register(client.socket, selectors.EVENT_READ, client)
+            client.ask(line)
+        while len(waits) < len(lines):
+            for key, _ in selector.select():
+                seconds = key.data.answered()
+                if seconds is None:
+                    continue
+                waits.append(seconds)
+                line = next(waiting, None)
+                if line is None:
+                    selector.unregister(key.fileobj)
+                    key.fileobj.close()
+                else:
+                    key.data.ask(line)
+    return waits
 
 
 def served(model, lines, beam, clients):
@@ -50,28 +98,8 @@ def served(model, lines, beam, clients):
     server = subprocess.Popen([peers.TANDEM, "serve", "--model", model, "--port", "0", "--beam", str(beam)], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True)
     port = int(re.search(r":(\d+)/", server.stdout.readline())[1])
-    waits, next_line, lock = [], iter(lines), threading.Lock()
-
-    def client():
-        connection = http.client.HTTPConnection("127.0.0.1", port)
-        while True:
-            with lock:
-                line = next(next_line, None)
-            if line is None:
-                return connection.close()
-            begin = time.perf_counter()
-            connection.request("POST", "/translate", json.dumps({"text": line}), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            answer.read()
-            assert answer.status == 200
-            waits.append(time.perf_counter() - begin)
-
-    threads = [threading.Thread(target=client) for _ in range(clients)]
     start = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    waits = ask_all(port, lines, clients)
     seconds = time.perf_counter() - start
     server.send_signal(signal.SIGTERM)
     _, _, usage = os.wait4(server.pid, 0)
@@ -79,7 +107,8 @@ def served(model, lines, beam, clients):
     return len(lines) / seconds, waits, usage.ru_utime + usage.ru_stime
 
 
-def transformers_rate(model, lines, beam, folder):
+def transformers_rates(model, lines, beam, folder):
+    """Sentences a second in batches, and one at a time."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import torch
     import transformers
@@ -90,12 +119,40 @@ def transformers_rate(model, lines, beam, folder):
     tokenizer = transformers.MarianTokenizer.from_pretrained(folder / "hf")
     marian = transformers.MarianMTModel.from_pretrained(folder / "hf").eval()
     torch.set_num_threads(os.cpu_count())
-    start = time.perf_counter()
-    with torch.inference_mode():
-        for at in range(0, len(lines), 32):
-            batch = tokenizer(lines[at:at + 32], return_tensors="pt", padding=True)
-            tokenizer.batch_decode(marian.generate(**batch, num_beams=beam), skip_special_tokens=True)
-    return len(lines) / (time.perf_counter() - start)
+
+    def rate(some, size):
+        start = time.perf_counter()
+        with torch.inference_mode():
+            for at in range(0, len(some), size):
+                batch = tokenizer(some[at:at + size], return_tensors="pt", padding=True)
+                tokenizer.batch_decode(marian.generate(**batch, num_beams=beam, max_length=batch["input_ids"].shape[1] + 50),
+                                       skip_special_tokens=True)
+        return len(some) / (time.perf_counter() - start)
+
+    rate(lines[:4], 4)
+    return rate(sorted(lines, key=len), 32), rate(lines[:max(16, len(lines) // 16)], 1)
+
+
+def measure(options, folder):
+    if options.model:
+        model, known = options.model, options.text.read_text(encoding="utf-8").splitlines()
+    else:
+        model, known = make_model(folder)
+    lines = [known[i % len(known)] for i in range(options.lines)]
+    rates, waits, processor = {"offline": [], "serve": []}, [], 0
+    for _ in range(options.repeats):
+        rates["offline"].append(offline(model, lines, options.beam, folder))
+        rate, more, seconds = served(model, lines, options.beam, options.clients)
+        rates["serve"].append(rate)
+        waits, processor = waits + more, processor + seconds
+    in_batches, alone = transformers_rates(model, lines[:max(256, options.lines // 4)], options.beam, folder)
+    percentiles = statistics.quantiles(waits, n=100)
+    return {"benchmark": "serve", "lines": options.lines, "clients": options.clients, "beam": options.beam, "cores": os.cpu_count(),
+            "runs": rates,
+            "sentences_per_second": {**{name: statistics.median(several) for name, several in rates.items()}, "transformers, batches": in_batches,
+                                     "transformers, one by one": alone},
+            "serve_of_offline": statistics.median(s / o for s, o in zip(rates["serve"], rates["offline"])),
+            "p50_ms": 1000 * percentiles[49], "p99_ms": 1000 * percentiles[98], "server_processor_seconds": processor / options.repeats}
 
 
 def main():
@@ -104,26 +161,20 @@ def main():
     parser.add_argument("--lines", type=int, default=2000)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--beam", type=int, default=4)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--model", type=pathlib.Path)
     parser.add_argument("--text", type=pathlib.Path)
-    args = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        model, known = (args.model, args.text.read_text().splitlines()) if args.model else make_model(folder)
-        lines = [known[i % len(known)] for i in range(args.lines)]
-        rates = {"offline": offline(model, lines, args.beam, folder)}
-        rates["serve"], waits, processor = served(model, lines, args.beam, args.clients)
-        rates["transformers"] = transformers_rate(model, lines[:max(64, args.lines // 8)], args.beam, folder)
-    percentiles = statistics.quantiles(waits, n=100)
-    result = {"benchmark": "serve", "lines": args.lines, "clients": args.clients, "beam": args.beam, "cores": os.cpu_count(),
-              "sentences_per_second": rates, "p50_ms": 1000 * percentiles[49], "p99_ms": 1000 * percentiles[98],
-              "server_processor_seconds": processor}
-    if args.json:
+        result = measure(options, pathlib.Path(name))
+    if options.json:
         return print(json.dumps(result))
-    print(f"{args.lines} sentences at beam {args.beam}, {args.clients} clients, {os.cpu_count()} cores")
+    print(f"{options.lines} sentences at beam {options.beam}, {options.clients} clients, {os.cpu_count()} cores, medians of {options.repeats}")
+    rates = result["sentences_per_second"]
     for name, rate in rates.items():
-        print(f"  {name:14} {rate:8.1f} sentences/s   {rate / rates['transformers']:5.2f}x transformers   {rate / rates['offline']:5.2f}x offline")
-    print(f"  latency of serve: p50 {result['p50_ms']:.1f} ms, p99 {result['p99_ms']:.1f} ms; processor time {processor:.1f} s")
+        print(f"  {name:26} {rate:8.1f} sentences/s   {rate / rates['transformers, batches']:6.2f}x transformers in batches")
+    print(f"  serve is {result['serve_of_offline']:.3f} of offline; latency p50 {result['p50_ms']:.1f} ms, p99 {result['p99_ms']:.1f} ms; "
+          f"processor time of the server {result['server_processor_seconds']:.1f} s a run")
 
 
 if __name__ == "__main__":

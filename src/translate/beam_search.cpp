@@ -66,9 +66,9 @@ class SentenceSearch {
     for (Live& hypothesis : live_) hypothesis.row = first++;
   }
 
-  std::vector<Hypothesis> result() && {
+  const std::vector<Hypothesis>& result() {
     if (finished_.empty()) finished_.push_back({{}, kNever, kNever});
-    return std::move(finished_);
+    return finished_;
   }
 
   // Continuations that a step looks at. At most half of them can end.
@@ -171,7 +171,8 @@ double length_penalty(std::int64_t tokens, double alpha) {
 
 std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const SpecialIds& special,
                                                  std::span<const std::vector<std::int32_t>> sources,
-                                                 const SearchSettings& settings) {
+                                                 const SearchSettings& settings,
+                                                 const OnSearchEnd& on_end) {
   check(settings.beam >= 1 && settings.n_best >= 1 && settings.n_best <= settings.beam,
         "n_best must be between 1 and beam");
   check(special.bos >= 0 && special.eos >= 0, "translation needs marks for begin and end");
@@ -192,9 +193,11 @@ std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const S
     decoding->step(last, words);
     last.clear();
     from.clear();
-    for (SentenceSearch& search : searches) {
+    for (std::size_t i = 0; i < searches.size(); ++i) {
+      SentenceSearch& search = searches[i];
       if (search.live().empty()) continue;
       search.step(words);
+      if (on_end && search.live().empty()) on_end(i, search.result());
       for (const Live& hypothesis : search.live()) {
         from.push_back(hypothesis.row);
         last.push_back(search.newest_word(hypothesis));
@@ -204,7 +207,7 @@ std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const S
     if (!from.empty()) decoding->select(from);
   }
   std::vector<std::vector<Hypothesis>> results;
-  for (SentenceSearch& search : searches) results.push_back(std::move(search).result());
+  for (SentenceSearch& search : searches) results.push_back(search.result());
   return results;
 }
 

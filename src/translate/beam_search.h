@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -40,8 +41,11 @@ double length_penalty(std::int64_t tokens, double alpha);
 
 // sources: ids without marks, at most max_positions - 1 of them. Result: up to n_best hypotheses a
 // sentence, best first, at least one (an empty one of score -inf where the model gives no numbers).
+// on_end: called with each sentence's result as soon as it is there, while others are searched on.
+using OnSearchEnd = std::function<void(std::size_t sentence, const std::vector<Hypothesis>&)>;
 std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const SpecialIds& special,
                                                  std::span<const std::vector<std::int32_t>> sources,
-                                                 const SearchSettings& settings);
+                                                 const SearchSettings& settings,
+                                                 const OnSearchEnd& on_end = {});
 
 }  // namespace tandem

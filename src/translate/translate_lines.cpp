@@ -1,6 +1,7 @@
 #include "translate/translate_lines.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "base/error.h"
@@ -100,7 +101,8 @@ TextHypothesis to_text(const Hypothesis& hypothesis, const Vocab& vocab) {
 
 std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab& vocab,
                                              std::span<const std::string> lines,
-                                             const TranslateSettings& settings) {
+                                             const TranslateSettings& settings,
+                                             const OnLine& on_line) {
   const std::int64_t longest = std::min(settings.max_length, decoder.config().max_positions);
   check(longest >= 2, "a sentence needs room for a word and its end mark");
   std::vector<LineTranslation> translations(lines.size());
@@ -120,16 +122,31 @@ std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab
 
   const auto batches = batches_of(parts, settings.batch_tokens);
   std::vector<std::vector<Hypothesis>> found(parts.size());
+  // Parts of a line may be in batches of different threads: who finds the last one makes the line.
+  std::vector<std::atomic<std::size_t>> missing(lines.size());
+  const auto make_line = [&](std::size_t line) {
+    const std::span own{found.data() + first_part[line], first_part[line + 1] - first_part[line]};
+    for (const Hypothesis& hypothesis : join_parts(own, settings.search.alpha)) {
+      translations[line].hypotheses.push_back(to_text(hypothesis, vocab));
+    }
+    if (on_line) on_line(line, translations[line]);
+  };
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    missing[i] = first_part[i + 1] - first_part[i];
+    if (missing[i] == 0) make_line(i);
+  }
   std::size_t parts_done = 0;
   for_each_batch(
       batches.size(), decoder.on_cpu() ? settings.threads : 1, at::kCPU,
       [&](std::size_t batch) {
         std::vector<Ids> sources;
         for (const std::size_t part : batches[batch]) sources.push_back(parts[part].ids);
-        auto results = beam_search(decoder, vocab.special_ids(), sources, settings.search);
-        for (std::size_t i = 0; i < results.size(); ++i) {
-          found[batches[batch][i]] = std::move(results[i]);
-        }
+        beam_search(decoder, vocab.special_ids(), sources, settings.search,
+                    [&](std::size_t i, const std::vector<Hypothesis>& hypotheses) {
+                      const std::size_t part = batches[batch][i];
+                      found[part] = hypotheses;
+                      if (--missing[parts[part].line] == 0) make_line(parts[part].line);
+                    });
       },
       [&](std::size_t batch) {
         parts_done += batches[batch].size();
@@ -137,12 +154,6 @@ std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab
         if (settings.on_progress) settings.on_progress(lines.size() * parts_done / parts.size());
       });
 
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::span own{found.data() + first_part[i], first_part[i + 1] - first_part[i]};
-    for (const Hypothesis& hypothesis : join_parts(own, settings.search.alpha)) {
-      translations[i].hypotheses.push_back(to_text(hypothesis, vocab));
-    }
-  }
   return translations;
 }
 

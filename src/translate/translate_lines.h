@@ -32,6 +32,10 @@ struct TranslateSettings {
       on_progress;  // lines done so far; any thread, one at a time
 };
 
+struct LineTranslation;
+// A line's translation as soon as it is there, while others are being translated; any thread.
+using OnLine = std::function<void(std::size_t line, const LineTranslation& translation)>;
+
 struct TextHypothesis {
   std::string text;
   std::vector<std::string> tokens;  // subwords
@@ -46,7 +50,8 @@ struct LineTranslation {
 
 std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab& vocab,
                                              std::span<const std::string> lines,
-                                             const TranslateSettings& settings);
+                                             const TranslateSettings& settings,
+                                             const OnLine& on_line = {});
 
 // The best translations alone.
 std::vector<std::string> best_texts(std::span<const LineTranslation> translations);

@@ -18,12 +18,13 @@ void serve_model(const TranslationModel& model, const ServeSettings& settings,
                  const HttpServer::OnVisit& on_visit, const std::atomic<bool>& stop) {
   at::set_num_threads(1);  // each thread of the queue translates a batch alone
   ServeMetrics metrics;
-  const auto translate = [&](std::span<const std::string> lines, const SearchSettings& search) {
+  const auto translate = [&](std::span<const std::string> lines, const SearchSettings& search,
+                             const OnLine& tell) {
     const auto start = TranslationQueue::Clock::now();
     TranslateSettings own = settings.translate;
     own.search = search;
     own.threads = 1;
-    auto translations = translate_lines(*model.decoder, *model.vocab, lines, own);
+    auto translations = translate_lines(*model.decoder, *model.vocab, lines, own, tell);
     std::size_t read = 0, written = 0;
     for (const LineTranslation& translation : translations) {
       read += translation.source_tokens;

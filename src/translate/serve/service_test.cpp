@@ -11,8 +11,8 @@ namespace {
 using testing::HasSubstr;
 
 // Translates into upper case.
-std::vector<LineTranslation> shout(std::span<const std::string> lines,
-                                   const SearchSettings& search) {
+std::vector<LineTranslation> shout(std::span<const std::string> lines, const SearchSettings& search,
+                                   const OnLine&) {
   std::vector<LineTranslation> translations;
   for (std::string text : lines) {
     for (char& c : text) c = static_cast<char>(std::toupper(c));

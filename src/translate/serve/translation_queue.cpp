@@ -98,13 +98,19 @@ void TranslationQueue::translate(std::vector<Job> jobs) const {
   std::vector<std::string> sentences;
   for (Job& job : jobs) sentences.push_back(std::move(job.sentence));
   std::vector<LineTranslation> translations;
+  std::vector<bool> told(jobs.size(), false);
+  const auto tell = [&](std::size_t i, const LineTranslation& translation) {
+    jobs[i].result.set_value(translation);
+    told[i] = true;
+  };
   std::exception_ptr failure;
   try {
-    translations = translate_(sentences, jobs.front().search);
+    translations = translate_(sentences, jobs.front().search, tell);
   } catch (...) {  // belongs to those who wait, not to this thread
     failure = std::current_exception();
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (told[i]) continue;
     if (failure) {
       jobs[i].result.set_exception(failure);
     } else {

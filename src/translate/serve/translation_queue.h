@@ -1,6 +1,7 @@
 // translation_queue: sentences of many clients, translated together. A few threads take what waits,
 // oldest first, as many sentences of equal search settings as fit into a batch; a thread that finds
-// few waits some milliseconds for more. No Torch.
+// few waits some milliseconds for more. Who waits for a sentence gets it when it is translated, not
+// when its batch is. No Torch.
 #pragma once
 
 #include <chrono>
@@ -31,8 +32,9 @@ struct QueueSettings {
 class TranslationQueue {
  public:
   using Clock = std::chrono::steady_clock;
-  using Translate = std::function<std::vector<LineTranslation>(std::span<const std::string>,
-                                                               const SearchSettings&)>;
+  // May tell translations before it returns all of them, from its own thread.
+  using Translate = std::function<std::vector<LineTranslation>(
+      std::span<const std::string>, const SearchSettings&, const OnLine& tell)>;
   using Results = std::vector<std::future<LineTranslation>>;
 
   // translate is called by `threads` threads at a time; what it throws reaches those who wait.

@@ -37,7 +37,7 @@ struct FakeModel {
 };
 
 TranslationQueue::Translate by(FakeModel& model) {
-  return [&model](auto lines, const auto& search) { return model(lines, search); };
+  return [&model](auto lines, const auto& search, const auto&) { return model(lines, search); };
 }
 
 std::string text_of(std::future<LineTranslation>& result) {
@@ -104,6 +104,24 @@ TEST(TranslationQueue, AFailureReachesThoseOfItsBatchAndTheThreadGoesOn) {
   EXPECT_THROW(bad->front().get(), UserError);
   EXPECT_THROW(bad->back().get(), UserError);
   EXPECT_EQ(text_of(queue.submit({"a"}, {.beam = 1}, kLater)->front()), "a/1/1");
+}
+
+TEST(TranslationQueue, ASentenceThatIsDoneDoesNotWaitForItsBatch) {
+  std::promise<void> gate;
+  std::shared_future<void> open = gate.get_future().share();
+  const auto slow = [&](std::span<const std::string> lines, const SearchSettings&,
+                        const OnLine& tell) -> std::vector<LineTranslation> {
+    TextHypothesis done;
+    done.text = "done " + lines[1];
+    tell(1, {{done}, 1, 1});
+    open.wait();
+    throw UserError("bad luck");
+  };
+  TranslationQueue queue({.threads = 1}, slow);
+  auto results = queue.submit({"a", "b"}, {}, kLater);
+  EXPECT_EQ(text_of(results->back()), "done b");
+  gate.set_value();
+  EXPECT_THROW(results->front().get(), UserError);
 }
 
 TEST(TranslationQueue, ClosingFinishesWhatWasAcceptedAndTakesNoMore) {
