@@ -1,7 +1,8 @@
 """tandem serve with 32 clients beside offline tandem translate and transformers' own generate, at equal beam.
 
 Clients send one sentence a request over kept connections, the next as soon as they have the answer; they run on the same cores as the
-server. Loading is not counted anywhere: offline, the time of an empty input is taken off. Offline and served take turns. transformers
+server. Loading is not counted anywhere: offline, the time of an empty input is taken off. Offline and served take turns. Processor time is that of
+the program alone, without clients; it says more than elapsed time on a machine that others use, too. transformers
 translates in batches of 32 sentences of similar length, and one sentence at a time, as its pipeline did unless told otherwise.
 Without --model: a model that learns some sentences by heart (4 + 4 layers, width 128, post-norm), so that translations end where they should.
 Usage: scripts/bench serve [--json] [--lines 2000] [--clients 32] [--beam 4] [--repeats 3] [--model POST_NORM_RUN --text FILE]
@@ -38,12 +39,15 @@ def make_model(folder):
 
 
 def offline(model, lines, beam, folder):
-    def seconds(text):
-        (folder / "input").write_text(text, encoding="utf-8")
-        return peers.run(f"{peers.TANDEM} translate --model {model} --beam {beam} < {folder / 'input'} 2>/dev/null")["seconds"]
+    """Sentences a second, processor seconds."""
 
-    empty = min(seconds(""), seconds(""))
-    return len(lines) / (seconds("".join(line + "\n" for line in lines)) - empty)
+    def run(text):
+        (folder / "input").write_text(text, encoding="utf-8")
+        done = peers.run(f"{peers.TANDEM} translate --model {model} --beam {beam} < {folder / 'input'} 2>/dev/null")
+        return done["seconds"], done["processor_seconds"]
+
+    empty, whole = min(run(""), run("")), run("".join(line + "\n" for line in lines))
+    return len(lines) / (whole[0] - empty[0]), whole[1] - empty[1]
 
 
 class Client:
@@ -93,22 +97,27 @@ def ask_all(port, lines, clients):
     return waits
 
 
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def served(model, lines, beam, clients):
     """Sentences a second, seconds of each request, processor seconds of the server."""
     server = subprocess.Popen([peers.TANDEM, "serve", "--model", model, "--port", "0", "--beam", str(beam)], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True)
     port = int(re.search(r":(\d+)/", server.stdout.readline())[1])
-    start = time.perf_counter()
+    ask_all(port, lines[:1], 1)
+    before, start = processor_seconds(server.pid), time.perf_counter()
     waits = ask_all(port, lines, clients)
-    seconds = time.perf_counter() - start
+    seconds, processor = time.perf_counter() - start, processor_seconds(server.pid) - before
     server.send_signal(signal.SIGTERM)
-    _, _, usage = os.wait4(server.pid, 0)
-    server.returncode = 0
-    return len(lines) / seconds, waits, usage.ru_utime + usage.ru_stime
+    server.wait()
+    return len(lines) / seconds, waits, processor
 
 
 def transformers_rates(model, lines, beam, folder):
-    """Sentences a second in batches, and one at a time."""
+    """In batches, and one at a time: sentences a second, and processor seconds of one."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     import torch
     import transformers
@@ -121,13 +130,13 @@ def transformers_rates(model, lines, beam, folder):
     torch.set_num_threads(os.cpu_count())
 
     def rate(some, size):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), time.process_time()
         with torch.inference_mode():
             for at in range(0, len(some), size):
                 batch = tokenizer(some[at:at + size], return_tensors="pt", padding=True)
                 tokenizer.batch_decode(marian.generate(**batch, num_beams=beam, max_length=batch["input_ids"].shape[1] + 50),
                                        skip_special_tokens=True)
-        return len(some) / (time.perf_counter() - start)
+        return len(some) / (time.perf_counter() - start), (time.process_time() - before) / len(some)
 
     rate(lines[:4], 4)
     return rate(sorted(lines, key=len), 32), rate(lines[:max(16, len(lines) // 16)], 1)
@@ -139,20 +148,24 @@ def measure(options, folder):
     else:
         model, known = make_model(folder)
     lines = [known[i % len(known)] for i in range(options.lines)]
-    rates, waits, processor = {"offline": [], "serve": []}, [], 0
+    rates, processor, waits = {"offline": [], "serve": []}, {"offline": [], "serve": []}, []
     for _ in range(options.repeats):
-        rates["offline"].append(offline(model, lines, options.beam, folder))
+        rate, seconds = offline(model, lines, options.beam, folder)
+        rates["offline"].append(rate)
+        processor["offline"].append(seconds / len(lines))
         rate, more, seconds = served(model, lines, options.beam, options.clients)
         rates["serve"].append(rate)
-        waits, processor = waits + more, processor + seconds
-    in_batches, alone = transformers_rates(model, lines[:max(256, options.lines // 4)], options.beam, folder)
+        processor["serve"].append(seconds / len(lines))
+        waits += more
+    rates["transformers, batches"], rates["transformers, one by one"] = [], []
+    for name, (rate, seconds) in zip(list(rates)[2:], transformers_rates(model, lines[:max(64, options.lines // 8)], options.beam, folder)):
+        rates[name], processor[name] = [rate], [seconds]
     percentiles = statistics.quantiles(waits, n=100)
     return {"benchmark": "serve", "lines": options.lines, "clients": options.clients, "beam": options.beam, "cores": os.cpu_count(),
-            "runs": rates,
-            "sentences_per_second": {**{name: statistics.median(several) for name, several in rates.items()}, "transformers, batches": in_batches,
-                                     "transformers, one by one": alone},
+            "runs": rates, "sentences_per_second": {name: statistics.median(several) for name, several in rates.items()},
+            "processor_ms": {name: 1000 * statistics.median(several) for name, several in processor.items()},
             "serve_of_offline": statistics.median(s / o for s, o in zip(rates["serve"], rates["offline"])),
-            "p50_ms": 1000 * percentiles[49], "p99_ms": 1000 * percentiles[98], "server_processor_seconds": processor / options.repeats}
+            "p50_ms": 1000 * percentiles[49], "p99_ms": 1000 * percentiles[98]}
 
 
 def main():
@@ -172,9 +185,9 @@ def main():
     print(f"{options.lines} sentences at beam {options.beam}, {options.clients} clients, {os.cpu_count()} cores, medians of {options.repeats}")
     rates = result["sentences_per_second"]
     for name, rate in rates.items():
-        print(f"  {name:26} {rate:8.1f} sentences/s   {rate / rates['transformers, batches']:6.2f}x transformers in batches")
-    print(f"  serve is {result['serve_of_offline']:.3f} of offline; latency p50 {result['p50_ms']:.1f} ms, p99 {result['p99_ms']:.1f} ms; "
-          f"processor time of the server {result['server_processor_seconds']:.1f} s a run")
+        print(f"  {name:26} {rate:8.1f} sentences/s, {rate / rates['transformers, batches']:6.2f}x transformers in batches; "
+              f"processor time {result['processor_ms'][name]:7.2f} ms a sentence")
+    print(f"  serve is {result['serve_of_offline']:.3f} of offline; latency p50 {result['p50_ms']:.1f} ms, p99 {result['p99_ms']:.1f} ms")
 
 
 if __name__ == "__main__":
