@@ -2,7 +2,7 @@
 
 transformers gets the model from `tandem export`. Compared are subwords of the best translation, without length penalty.
 Without --model: a small one that has learned sixty lines by heart.
-Usage: scripts/bench marian [--json] [--model RUN|MODEL --src FILE --ref FILE] [--lines 1000] [--threads 2]
+Usage: scripts/bench marian [--json] [--model RUN|MODEL --src FILE --ref FILE] [--lines 1000] [--threads 2] [--beams 1,4]
 """
 
 import argparse
@@ -50,7 +50,7 @@ def compare(options, folder):
     source = first_lines(options.src, options.lines, folder / "source")
     reference = first_lines(options.ref, options.lines, folder / "reference")
     result = {"benchmark": "marian", "beams": {}}
-    for beam in (1, 4):
+    for beam in options.beams:
         mine = ours(options.model, source, beam, options.threads, folder / "ours")
         other = theirs(hf, source, beam, options.threads, folder / "theirs")
         assert len(mine) == len(other)
@@ -68,6 +68,7 @@ def main():
     parser.add_argument("--ref")
     parser.add_argument("--lines", type=int, default=1000)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--beams", type=lambda text: [int(beam) for beam in text.split(",")], default=[1, 4])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
