@@ -237,7 +237,6 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   if (comm.first()) lock.emplace(run);
   const ResumePoint point = files.resume_point(options.resume);
 
-  keep_freed_memory();
   const std::int64_t threads = threads_of(config, team);
   at::set_num_threads(static_cast<int>(threads));
   const at::Device device = device_of(config.device, team.world().self().local_rank);
@@ -246,6 +245,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   Adam& adam = learner->adam;
   RunStart start = start_run(point, config, settings, *learner, comm);
   const auto links = check_links(team, config, data, model, start.state);
+  keep_freed_memory();  // of steps; not before the check, which would pay for all these pages
   RunExchange exchange(team, config, *learner, start, links);
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
