@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kFirstTokens = 48;
 // Products of fewer rows are slower by the row: what they cost tells little about a step.
-constexpr double kTellingTokens = 192;
+constexpr double kTellingTokens = 128;
 constexpr double kCheap = 0.1;                      // of the time for all tries
 constexpr std::int64_t kOptimizerValues = 4 << 20;  // more than caches hold
 
@@ -69,7 +69,7 @@ Tried try_until(Transformer& model, const Batch& batch, const RunConfig& config,
   std::vector<Tried> tries;
   do {
     tries.push_back(try_batch(model, batch, config));
-  } while (now_seconds() + tries.back().total() < end);
+  } while (tries.size() < 2 || now_seconds() + tries.back().total() < end);
   const std::span<Tried> later = std::span(tries).subspan(tries.size() / 2);
   std::ranges::sort(later, {}, &Tried::total);
   return later[(later.size() - 1) / 2];
