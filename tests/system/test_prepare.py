@@ -243,7 +243,7 @@ def test_wrong_vocabularies(tandem, text, tmp_path):
 
 def test_a_vocabulary_of_openseq2seq_is_taken_over(tandem, text, tmp_path):
     """Made as its tokenizer_wrapper.py does: the end of a sentence is 1 and its begin 2."""
-    sentencepiece = pytest.importorskip("sentencepiece")
+    sentencepiece = pytest.importorskip("sentencepiece", reason="scripts/setup --tests installs it")
     sentencepiece.SentencePieceTrainer.train(
         f"--input={text.src},{text.tgt} --model_type=bpe --model_prefix={tmp_path}/m_common --vocab_size=200 --pad_id=0 --eos_id=1 "
         "--bos_id=2 --unk_id=3 --character_coverage=1.0 --minloglevel=2")

@@ -163,7 +163,7 @@ def site(recipe):
 
 def needs_mpirun():
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
 
 
 def test_every_page_is_run_and_linked(repo):

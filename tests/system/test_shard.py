@@ -78,7 +78,7 @@ def test_modes_that_it_does_not_go_with_are_refused_by_name(make_run, mode):
 def train_on_hosts(lab, program, data):
     """train_on_hosts(run's name, settings...): the step records of two hosts with two workers each."""
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
     hosts = lab()
     for name in hosts.names:
         shutil.copytree(data, hosts.folder / name / "data")
