@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/format.h"
+#include "base/heap.h"
 #include "base/signals.h"
 #include "cli/run_preflight.h"
 #include "cli/verbs.h"
@@ -101,6 +102,7 @@ ExitCode check_hosts(const Options& options) {
     model->set_ops(config.ops);
     model->initialize(static_cast<std::uint64_t>(config.seed));
   }
+  keep_freed_memory();  // as training does
   const PreflightReport report =
       run_preflight({config, world, gathering.store(), gathering.interface(), gathering.comm(),
                      data.get(), model.get()});

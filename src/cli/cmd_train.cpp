@@ -244,8 +244,8 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   Transformer& model = learner->model;
   Adam& adam = learner->adam;
   RunStart start = start_run(point, config, settings, *learner, comm);
+  keep_freed_memory();
   const auto links = check_links(team, config, data, model, start.state);
-  keep_freed_memory();  // of steps; not before the check, which would pay for all these pages
   RunExchange exchange(team, config, *learner, start, links);
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <span>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr double kFirstTokens = 48;
 // Products of fewer rows are slower by the row: what they cost tells little about a step.
-constexpr double kTellingTokens = 128;
+constexpr double kTellingTokens = 192;
 constexpr double kCheap = 0.1;                      // of the time for all tries
 constexpr std::int64_t kOptimizerValues = 4 << 20;  // more than caches hold
 
@@ -42,9 +43,19 @@ Batch batch_of(const Mixture& corpus, std::int64_t tokens, std::int64_t max_leng
   return pack(corpus, measure_sentences(corpus.lengths(), chosen));
 }
 
+// What computing itself takes: on a processor its time, without what other workers on the same
+// cores took in between; on a GPU the time that passes.
+double worked_seconds(at::Device device) {
+  if (!device.is_cpu()) return now_seconds();
+  timespec spent{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) * 1e-9;
+}
+
 struct Tried {
-  double flops = 0, forward = 0, backward = 0;
-  double total() const { return forward + backward; }
+  double flops = 0, forward = 0, backward = 0;  // seconds of work
+  double passed = 0;                            // seconds on the clock
+  double worked() const { return forward + backward; }
 };
 
 Tried try_batch(Transformer& model, const Batch& batch, const RunConfig& config) {
@@ -52,27 +63,65 @@ Tried try_batch(Transformer& model, const Batch& batch, const RunConfig& config)
   tried.flops =
       step_flops(model.config(), model.vocabulary(), static_cast<double>(batch.src_ids.size()),
                  static_cast<double>(batch.tgt_out.size()));
-  const double start = now_seconds();
+  const at::Device device = model.params().device();
+  const double begin = now_seconds(), start = worked_seconds(device);
   const DropoutStep dropout{static_cast<std::uint64_t>(config.seed), 0};
   const LossTerms loss = model.loss(batch, {config.optim.label_smoothing, dropout});
   (void)loss.sum.item<double>();  // a GPU has finished when the number is here
-  tried.forward = now_seconds() - start;
+  tried.forward = worked_seconds(device) - start;
   loss.sum.backward();
   (void)model.params().gradients().narrow(0, 0, 1).item<float>();
-  tried.backward = now_seconds() - start - tried.forward;
+  tried.backward = worked_seconds(device) - start - tried.forward;
+  tried.passed = now_seconds() - begin;
   return tried;
 }
 
-// The same batch until the time is over. The first ones pay for their memory's pages: of the later
-// half the one in the middle counts.
-Tried try_until(Transformer& model, const Batch& batch, const RunConfig& config, double end) {
-  std::vector<Tried> tries;
-  do {
-    tries.push_back(try_batch(model, batch, config));
-  } while (tries.size() < 2 || now_seconds() + tries.back().total() < end);
+// The first tries pay for their memory's pages: of the later half the one in the middle counts.
+Tried usual_of(std::vector<Tried>& tries) {
   const std::span<Tried> later = std::span(tries).subspan(tries.size() / 2);
-  std::ranges::sort(later, {}, &Tried::total);
+  std::ranges::sort(later, {}, &Tried::worked);
   return later[(later.size() - 1) / 2];
+}
+
+// A batch costs something for every weight, however few its tokens are (weights are read and laid
+// out, their gradients added up), and something for every operation.
+struct Cost {
+  double weight = 0, flop = 0;
+  double of(double weights, double flops) const { return weight * weights + flop * flops; }
+};
+
+// Through two batches. More than half of a small batch is not believed to be for the weights.
+Cost cost_of(double few_flops, double few, double many_flops, double many, double weights) {
+  const double flop = std::max(0.0, many - few) / (many_flops - few_flops);
+  const double fixed = std::clamp(few - flop * few_flops, 0.0, few / 2);
+  return {fixed / weights, (many - fixed) / many_flops};
+}
+
+struct Trials {
+  Cost forward, backward;
+  double stretch = 1;  // seconds on the clock for a second of work: cores may be shared
+};
+
+// Two batches in turn until the time is over. Who has the core when is chance in one try, not over
+// all.
+Trials try_until(Transformer& model, const Batch& small, const Batch& large,
+                 const RunConfig& config, double end) {
+  std::vector<Tried> few, many;
+  double passed = 0, worked = 0;
+  const auto once = [&](const Batch& batch, std::vector<Tried>& tries) {
+    const Tried& tried = tries.emplace_back(try_batch(model, batch, config));
+    passed += tried.passed;
+    worked += tried.worked();
+  };
+  do {
+    once(small, few);
+    once(large, many);
+  } while (many.size() < 2 || now_seconds() + few.back().passed + many.back().passed < end);
+  const Tried a = usual_of(few), b = usual_of(many);
+  const auto weights = static_cast<double>(model.params().count());
+  return {cost_of(a.flops, a.forward, b.flops, b.forward, weights),
+          cost_of(a.flops, a.backward, b.flops, b.backward, weights),
+          passed / std::max(worked, 1e-9)};
 }
 
 // One layer on each side tells what six cost, in a sixth of the time.
@@ -91,10 +140,11 @@ double try_optimizer(const RunConfig& config, std::int64_t values, at::Device de
   FlatParams params({{"trial", {tried}}}, device);
   Adam adam(params, config.optim);
   adam.step(1, 1e-3, 1);  // touches the pages
-  const double start = now_seconds();
+  const double start = worked_seconds(device);
   adam.step(2, 1e-3, 1);
   (void)params.values().narrow(0, 0, 1).item<float>();
-  return (now_seconds() - start) * static_cast<double>(values) / static_cast<double>(tried);
+  return (worked_seconds(device) - start) * static_cast<double>(values) /
+         static_cast<double>(tried);
 }
 
 }  // namespace
@@ -111,28 +161,29 @@ ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunC
   const Batch few = batch_for(kFirstTokens);
   // The first one pays for threads and for kernels that are chosen at first use.
   Tried first = try_batch(thin, few, config);
-  if (first.total() < kCheap * seconds) first = try_batch(thin, few, config);
+  if (first.passed < kCheap * seconds) first = try_batch(thin, few, config);
 
   const auto step_work = [&](const Transformer& of) {
     return step_flops(of.config(), of.vocabulary(), tokens.src, tokens.tgt);
   };
   const double left = end - now_seconds();
   const auto tokens_in = [&](double time, const Transformer& of) {
-    return time / (first.total() / first.flops * step_work(of)) * tokens.tgt;
+    return time / (first.passed / first.flops * step_work(of)) * tokens.tgt;
   };
   Transformer& chosen = tokens_in(left / 4, model) >= kTellingTokens ? model : thin;
-  const double size = std::max(kTellingTokens, tokens_in(left / 5, chosen));
-  const Tried tried = try_until(chosen, batch_for(size), config, end);
+  const double size = std::max(kTellingTokens, tokens_in(left / 6, chosen));
+  const Trials trials = try_until(chosen, batch_for(size / 4), batch_for(size), config, end);
   model.params().zero_gradients();
 
-  const double scale = step_work(model) / tried.flops;
   ComputeSeconds compute;
-  compute.forward = scale * tried.forward;
-  compute.backward = scale * tried.backward;
-  compute.optimizer = try_optimizer(config, model.params().count(), model.params().device());
   compute.micro_batches = std::max<std::int64_t>(
       1,
       std::llround(std::ceil(tokens.tgt / static_cast<double>(config.batch.max_tokens_per_micro))));
+  const double weights = static_cast<double>(compute.micro_batches * model.params().count());
+  compute.forward = trials.stretch * trials.forward.of(weights, step_work(model));
+  compute.backward = trials.stretch * trials.backward.of(weights, step_work(model));
+  compute.optimizer =
+      trials.stretch * try_optimizer(config, model.params().count(), model.params().device());
   return compute;
 }
 

@@ -14,9 +14,9 @@
 
 namespace tandem {
 
-// Forward and backward of this worker's part of a step: a batch that fits a third of so many
-// seconds, again and again, scaled by the arithmetic of a step. A model too slow for a batch that
-// tells anything is tried with one layer on each side. The optimizer on a buffer of its own.
+// Forward and backward of this worker's part of a step: a small and a larger batch in turn for so
+// many seconds, which tell what a batch and what an operation cost. A model too slow for batches that
+// tell anything is tried with one layer on each side. The optimizer on a buffer of its own.
 ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunConfig& config,
                            const StepTokens& tokens, double seconds);
 
