@@ -27,15 +27,15 @@ LENGTH = 25  # tokens a sentence
 QUIET = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
 
 
-def make_data(folder):
-    """Random words, mostly one piece each; sentences of about LENGTH tokens."""
+def make_data(folder, length=LENGTH, lines=20000):
+    """Random words, mostly one piece each; sentences of about this many tokens."""
     rng = random.Random(1)
     words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(3, 7))) for _ in range(6000)]
-    for part, count in (("train", 20000), ("valid", 50)):
+    for part, count in (("train", lines), ("valid", 50)):
         for side in ("src", "tgt"):
             with open(folder / f"{part}.{side}", "w") as out:
                 for _ in range(count):
-                    out.write(" ".join(rng.choices(words, k=LENGTH - 6)) + "\n")
+                    out.write(" ".join(rng.choices(words, k=max(1, length * (LENGTH - 6) // LENGTH))) + "\n")
     files = [argument for part, option in (("train", ""), ("valid", "valid-")) for side in ("src", "tgt")
              for argument in (f"--{option}{side}", str(folder / f"{part}.{side}"))]
     subprocess.run([peers.TANDEM, "prepare", *files, "--vocab-size", "8000", "--out", str(folder / "data")],
