@@ -1,4 +1,4 @@
-"""The settings that tests of several workers share; each adds its own cluster, checkpoint and stop."""
+"""The settings that tests of training share; each adds its own evaluation, cluster and stop."""
 
 SMALL_RUN = """
 threads: 1
@@ -8,6 +8,16 @@ batch: {tokens: 700, max_tokens_per_micro: 250}
 optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5}
 eval: {every: 1000000, beam: 1}
 log: {every: 1}
+"""
+
+# All that a resume has to keep: dropout, clipping, averaged weights, and three micro-batches a step. About six steps an epoch of 300 pairs.
+FULL_RUN = """
+threads: 1
+model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.2}
+data: {max_length: 64}
+batch: {tokens: 700, max_tokens_per_micro: 250}
+optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5, clip: 1.0, ema: 0.9}
+checkpoint: {every: 5}
 """
 
 # A model whose matrices are large enough to be coded, for the lossy exchanges.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from small_run import FULL_RUN
 
 
 @pytest.fixture(scope="module")
@@ -17,15 +18,8 @@ def data(reversed_words):
     return reversed_words(300) / "data"
 
 
-# About six steps an epoch; each step has three micro-batches.
-CONFIG = """
-threads: 1
-model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.2}
-data: {max_length: 64}
-batch: {tokens: 700, max_tokens_per_micro: 250}
-optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5, clip: 1.0, ema: 0.9}
+CONFIG = FULL_RUN + """
 eval: {every: 5, beam: 1}
-checkpoint: {every: 5}
 stop: {steps: 20}
 log: {every: 5}
 """
