@@ -76,9 +76,13 @@ function(tandem_folder name)
     add_test(NAME ${name} COMMAND ${name}_test)
     if(FOLDER_TORCH)
       add_torch_sources(${name}_test ${tests})
+      set(unhurried ${name}_test_plain)  # the rest has the optimisation of its precompiled header
     else()
       target_sources(${name}_test PRIVATE ${tests})
-      target_compile_options(${name}_test PRIVATE -O0)  # what is tested is optimised; tests need to build quickly
+      set(unhurried ${name}_test)
+    endif()
+    if(TARGET ${unhurried})
+      target_compile_options(${unhurried} PRIVATE -O0)  # what is tested is optimised; tests need to build quickly
     endif()
   endif()
 endfunction()
