@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 namespace tandem {
 namespace {
@@ -77,9 +77,9 @@ TEST(Plan, OneHostHasOneRow) {
 }
 
 TEST(Plan, ThousandsOfWorkersAreAsQuickAsTwo) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // processor time: other work does not count
   for (std::int64_t hosts = 2; hosts <= 4096; hosts *= 2) make_plan(request_of({hosts, 8}, 1e9));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "base/format.h"
 #include "base/rng.h"
@@ -71,10 +71,9 @@ TEST(HostileYaml, IsRefusedQuickly) {
        }()},
   };
   for (const auto& [name, text] : files) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // processor time: other work does not count
     const auto problems = problems_in(text);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     EXPECT_FALSE(problems.empty()) << name;
     EXPECT_LT(problems_text(problems).size(), 20000u) << name;
     EXPECT_LT(seconds, 5.0) << name;

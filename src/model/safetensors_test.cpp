@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -132,9 +132,9 @@ TEST(Safetensors, MillionsOfArraysAreRefusedAtOnce) {
   std::string header = "{";
   for (int i = 0; i < 1'000'000; ++i) header += format("\"{}\":{{}},", i);
   header.back() = '}';
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // processor time: other work does not count
   EXPECT_THAT(refusal(header, 0), HasSubstr("more than"));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC);
 }
 
 TEST(Safetensors, ChangedBytesAreRefusedOrReadWithinBounds) {
