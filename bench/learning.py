@@ -16,6 +16,7 @@ import gzip
 import json
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -155,6 +156,7 @@ def main():
     options = parser.parse_args()
     if why := lab_of_hosts.missing():
         raise SystemExit(f"bench: no lab here: {why}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by a signal"))  # the lab and what runs in it end, too
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(options.keep or name).resolve()
         folder.mkdir(parents=True, exist_ok=True)
