@@ -15,8 +15,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::int64_t kTelling = 256 << 10;  // smaller messages say nothing about a link's speed
-constexpr double kComputeMemory = 0.95;       // of the mean time of a step
+constexpr double kComputeMemory = 0.95;  // of the mean time of a step
 
 std::vector<Bucket> cut_fragments(std::int64_t size) {
   std::vector<Bucket> fragments;
@@ -90,7 +89,7 @@ class LocalExchange::Impl {
       part(sum, parcel.fragment).copy_(parcel.sum);
       news.push(news_json(parcel.news));
     }
-    state.schedule.set("news", std::move(news));
+    state.schedule.set("news", std::move(news)).set("link", watch_.usual());
     state.arrays = {own, sum};
     if (!courier_->kept().empty()) state.arrays.push_back(kept().clone());
     if (momentum_.defined()) state.arrays.push_back(momentum_.clone());
@@ -104,6 +103,8 @@ class LocalExchange::Impl {
     schedule_ = LocalSchedule(schedule);
     if (schedule_.rhythm() != setting_.rhythm) schedule_.change(setting_.rhythm);
     if (!courier_) return;
+    // A link that changed while nothing ran has changed, too.
+    if (const Json* usual = state.schedule.find("link")) watch_ = LinkWatch(usual->as_double());
     check(state.arrays.size() == 2u + (courier_->kept().empty() ? 0 : 1) + momentum_.defined(),
           "a host's part of a checkpoint has all its arrays");
     std::size_t next = 2;
@@ -191,17 +192,17 @@ class LocalExchange::Impl {
                     0};
     const auto steps = static_cast<std::int64_t>(numbers[2]);
     if (steps == 0 || steps == schedule_.rhythm().steps) return;
-    stats.rhythm = rhythm_of(steps);
+    stats.rhythm = rhythm_of(steps, setting_.delay);
     schedule_.change(*stats.rhythm);
   }
 
   // A link that changed for good: the first host plans anew, all hear of it with its next fragment.
   void watch(const LocalParcel& parcel, Stats& stats) {
-    if (parcel.bytes_in < kTelling || parcel.seconds <= 0) return;
-    stats.link = watch_.heard(static_cast<double>(parcel.bytes_in) / parcel.seconds);
-    if (!stats.link || !setting_.follows_link || !comm_.first()) return;
+    const auto change = watch_.heard(parcel.bytes_in, parcel.seconds);
+    if (change) stats.link = change;
+    if (!change || !setting_.follows_link || !comm_.first()) return;
     const double bytes = static_cast<double>(parcel.bytes_out) * kLocalFragments;
-    wish_ = local_steps_within(bytes, stats.link->is, compute_seconds_);
+    wish_ = local_steps_within(bytes, change->is, compute_seconds_);
   }
 
   Comm& comm_;

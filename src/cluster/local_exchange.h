@@ -29,8 +29,9 @@ namespace tandem {
 struct LocalSetting {
   LinkFormat format = LinkFormat::int4;  // of changes between hosts: int8 or int4
   LocalRhythm rhythm;
-  double momentum = 0;           // of the anchor
-  bool follows_link = false;     // a changed link changes the steps between exchanges
+  double momentum = 0;                     // of the anchor
+  bool follows_link = false;               // a changed link changes the steps between exchanges
+  std::optional<std::int64_t> delay = {};  // as set; none: by the steps
   HostMemory* memory = nullptr;  // that holds the gradients; none: results go through Comm
 };
 
