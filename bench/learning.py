@@ -141,7 +141,7 @@ def mean_text(values, form):
 def describe_difference(way, d):
     reached = ", ".join("never" if v is None else f"{v:.2f}" for v in d["steps_to_bleu"])
     return (f"{way} beside exact, {len(d['bleu'])} seeds: BLEU {mean_text(d['bleu'], '+.2f')}, validation loss {mean_text(d['val_loss_percent'], '+.2f')} %, "
-            f"steps to exact's BLEU - 0.2: {reached} times exact's")
+            f"times exact's steps to its BLEU - 0.2: {reached}")
 
 
 def main():
