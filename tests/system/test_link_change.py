@@ -72,7 +72,7 @@ def test_mode_local_plans_anew_and_resumes_to_the_bit(run):
     assert "it was" in told[0]["text"] and "it was" in output
     before = run.records("run", "run")[0]["exchange"]
     state = json.loads((run.hosts.folder / "host-a/run/checkpoints/step-00000060/state.json").read_text())
-    after = state["state"]["exchange"]
+    after = state["exchange"]
     assert after["local_steps"] > before["local_steps"]
     assert f"every {after['local_steps']} steps" in changes[-1]["text"]
     if changes[-1]["step"] > 60:
