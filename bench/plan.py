@@ -22,7 +22,7 @@ sys.path.insert(0, str(peers.ROOT / "tests/lab"))
 import lab as lab_of_hosts  # noqa: E402
 
 MODEL = ["model.d_model=256", "model.ffn=1024", "model.heads=4", "model.encoder_layers=2", "model.decoder_layers=2", "batch.tokens=768", "threads=1",
-         "optim.schedule=inverse_sqrt", "optim.warmup_steps=5", "eval.every=0", "eval.sentences=1", "checkpoint.every=0"]
+         "optim.schedule=inverse_sqrt", "optim.lr=0.001", "optim.warmup_steps=5", "eval.every=0", "eval.sentences=1", "checkpoint.every=0"]
 SCHEMES = {"exact": "exact bf16", "int8": "int8", "int4": "int4"}
 
 

@@ -60,7 +60,7 @@ class LocalExchange::Impl {
     for (const std::size_t fragment : schedule_.take_due(step)) add(fragment, stats);
     for (const std::size_t fragment : schedule_.take_leaving(step)) {
       if (!courier_) continue;
-      courier_->send(fragment, part(buffers_.weights, fragment) - part(anchor_, fragment),
+      courier_->send(fragment, part(buffers_.weights, fragment), part(anchor_, fragment),
                      {step, own.stop, own.diverged, own.seconds, wish_});
       wish_ = 0;
     }
@@ -82,15 +82,15 @@ class LocalExchange::Impl {
     LocalState state;
     state.schedule = schedule_.json();
     if (!courier_) return state;
-    at::Tensor own = at::zeros_like(anchor_), sum = at::zeros_like(anchor_);
+    at::Tensor mean = at::zeros_like(anchor_), others = at::zeros_like(anchor_);
     Json news = Json::array();
     for (const LocalParcel& parcel : courier_->arrived()) {
-      part(own, parcel.fragment).copy_(parcel.own);
-      part(sum, parcel.fragment).copy_(parcel.sum);
+      part(mean, parcel.fragment).copy_(parcel.mean);
+      part(others, parcel.fragment).copy_(parcel.others);
       news.push(news_json(parcel.news));
     }
     state.schedule.set("news", std::move(news)).set("link", watch_.usual());
-    state.arrays = {own, sum};
+    state.arrays = {mean, others};
     if (!courier_->kept().empty()) state.arrays.push_back(kept().clone());
     if (momentum_.defined()) state.arrays.push_back(momentum_.clone());
     return state;
@@ -115,8 +115,8 @@ class LocalExchange::Impl {
     for (std::size_t i = 0; i < under_way.size(); ++i) {
       LocalParcel parcel;
       parcel.fragment = under_way[i];
-      parcel.own = part(state.arrays[0], under_way[i]).clone();
-      parcel.sum = part(state.arrays[1], under_way[i]).clone();
+      parcel.mean = part(state.arrays[0], under_way[i]).clone();
+      parcel.others = part(state.arrays[1], under_way[i]).clone();
       parcel.news = news_from(news.at(i));
       courier_->put(std::move(parcel));
     }
@@ -155,20 +155,22 @@ class LocalExchange::Impl {
   // round alike: one operation at a time.
   void add(std::size_t fragment, Stats& stats) {
     const at::Tensor numbers = at::zeros({4}, at::kDouble);  // stop, seconds, replan, diverged
-    const at::Tensor result = part(buffers_.gradients, fragment);
+    at::Tensor result = part(buffers_.gradients, fragment);
+    const bool alone = comm_.size(Group::host) == 1;
     if (courier_) {
       LocalParcel parcel = courier_->fetch();
       check(parcel.fragment == fragment, "fragments come back in the order in which they left");
       stats.bytes_out += parcel.bytes_out;
       stats.bytes_in += parcel.bytes_in;
       watch(parcel, stats);
-      at::Tensor moved = parcel.sum.div_(comm_.size(Group::leaders));
       if (momentum_.defined()) {
-        at::Tensor momentum = part(momentum_, fragment);
-        moved = momentum.mul_(setting_.momentum).add_(moved);
+        const at::Tensor before = part(momentum_, fragment).mul_(setting_.momentum);
+        parcel.others.add_(before);
+        parcel.mean = part(momentum_, fragment).add_(parcel.mean);
       }
-      part(anchor_, fragment).add_(moved);
-      result.copy_(moved).sub_(parcel.own);
+      part(anchor_, fragment).add_(parcel.mean);
+      if (!alone) result.copy_(parcel.others);
+      result = parcel.others;
       auto* to = numbers.mutable_data_ptr<double>();
       for (const HostNews& news : parcel.news) {
         to[0] += news.stop ? 1 : 0;
@@ -178,7 +180,7 @@ class LocalExchange::Impl {
       to[2] = static_cast<double>(parcel.news.front().replan);
     }
     comm_.broadcast(numbers, Group::host);
-    if (comm_.size(Group::host) > 1) {
+    if (!alone) {
       lane_->down(fragments_[fragment]);
       lane_->settle();
     }

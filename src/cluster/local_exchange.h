@@ -4,7 +4,7 @@
 //
 //   anchor: what all hosts have in common, to the last bit
 //   leaving:  sent = coded(weights - anchor)
-//   arriving: anchor += mean of all sent;  weights += that mean - own sent
+//   arriving: anchor += mean of all sent;  weights += others = that mean - own sent
 //
 // So what a host has learnt meanwhile stays, and what the code lost stays in its weights and leaves
 // with the next exchange. Evaluations and checkpoints use the anchor.

@@ -11,7 +11,8 @@ namespace tandem {
 std::optional<SecondsSpread> spread_of_workers(Comm& comm, Group among, const StepSeconds& own,
                                                std::int64_t tokens) {
   if (comm.alone()) return {};
-  const at::Tensor mine = at::empty({static_cast<std::int64_t>(kStepPhases.size()) + 1}, at::kDouble);
+  const at::Tensor mine =
+      at::empty({static_cast<std::int64_t>(kStepPhases.size()) + 1}, at::kDouble);
   auto* numbers = mine.mutable_data_ptr<double>();
   for (double StepSeconds::*phase : kStepPhases) *numbers++ = own.*phase;
   *numbers = static_cast<double>(tokens);
