@@ -12,8 +12,10 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <thread>
 
@@ -112,6 +114,13 @@ struct Bench {
   std::unique_ptr<LocalExchange> local;
 };
 
+// Processor seconds of this thread: nearly the same on a busy machine.
+double own_work() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 void run(const std::string& mode, double compute, std::int64_t steps) {
   const StopSignals signals;
   Team team(RunConfig{}, process_environment(), signals.flag());
@@ -125,17 +134,19 @@ void run(const std::string& mode, double compute, std::int64_t steps) {
     }
     if (bench.local) steps = std::max(steps, kRounds * bench.choice.rhythm.steps);
     team.comm().barrier();
-    Json seconds = Json::array();
+    Json seconds = Json::array(), work = Json::array();
     for (std::int64_t step = 1; step <= steps; ++step) {
       const Clock::time_point start = Clock::now();
+      const double before = own_work();
       bench.step(step);
+      work.push(own_work() - before);
       seconds.push(std::chrono::duration<double>(Clock::now() - start).count());
     }
     bench.local.reset();
     bench.exchange.reset();
     if (team.world().rank == 0) {
-      Json out =
-          Json::object().set("seconds", std::move(seconds)).set("parameters", bench.params.count());
+      Json out = Json::object().set("seconds", std::move(seconds)).set("work", std::move(work));
+      out.set("parameters", bench.params.count());
       if (bench.forecast.step_seconds > 0) {
         out.set("chosen", scheme_text(bench.forecast))
             .set("predicted", bench.forecast.step_seconds)

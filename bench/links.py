@@ -38,7 +38,7 @@ def row_of(rate, compute, mode, told, free, flat):
     # Means: exchanges that are not hidden fall on single steps.
     step = statistics.mean(told["seconds"][warm:])
     row = {"rate": rate, "compute_s": compute, "mode": mode, "chosen": told["chosen"], "predicted_s": told["predicted"], "step_s": step,
-           "free_s": free, "of_free": step / free, "of_one_host": 2 * free / step, "steps": len(told["seconds"]) - warm}
+           "free_s": free, "of_free": step / free, "of_one_host": 2 * free / step, "work_s": statistics.mean(told["work"][warm:]), "steps": len(told["seconds"]) - warm}
     if rate in GOODPUT:
         row["rho"] = 2 * told["parameters"] / (GOODPUT[rate] * compute)
     if flat:
@@ -63,7 +63,7 @@ def describe(r):
     rho = f", rho {r['rho']:.1f}" if "rho" in r else ""
     flat = f"; {r['of_flat']:.1f} times the tokens of a flat ring" if "of_flat" in r else ""
     return (f"{r['rate']:8} compute {r['compute_s']:.2f} s{rho}: {r['mode']} ({r['chosen']}) {r['step_s']:.3f} s a step over {r['steps']} steps, "
-            f"{r['predicted_s']:.3f} s predicted; {r['of_free']:.3f} times no communication, {r['of_one_host']:.2f} times the tokens of one host{flat}")
+            f"{r['predicted_s']:.3f} s predicted, {r['work_s']:.3f} s of processor time in it; {r['of_free']:.3f} times no communication, {r['of_one_host']:.2f} times the tokens of one host{flat}")
 
 
 def main():
