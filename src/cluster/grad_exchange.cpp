@@ -34,11 +34,7 @@ class GradExchange::Impl {
  public:
   Impl(Comm& comm, const at::Tensor& gradients, std::vector<GradSlot> slots,
        const ExchangeSetting& setting)
-      : comm_(comm),
-        among_(setting.among),
-        shards_(setting.shards),
-        slots_(std::move(slots)),
-        size_(gradients.numel()) {
+      : comm_(comm), among_(setting.among), shards_(setting.shards), slots_(std::move(slots)) {
     std::vector<GradRange> ranges;
     for (const GradSlot& slot : slots_) ranges.push_back({slot.offset, slot.offset + slot.count});
     buckets_ = plan_buckets(ranges, gradients.numel(),
@@ -91,7 +87,7 @@ class GradExchange::Impl {
                                           at::TensorOptions().dtype(at::kDouble));
     if (!totals_last_) comm_.all_reduce(sums, among_);
     const auto all_there = Clock::now();
-    const std::int64_t before = exchanged_;
+    const auto before = static_cast<std::int64_t>(came_back_);
     overlapped_ ? wait_for_thread() : exchange_all();
     if (totals_last_) comm_.all_reduce(sums, among_);
     const auto end = Clock::now();
@@ -101,7 +97,7 @@ class GradExchange::Impl {
     stats.exposed_seconds = seconds_between(all_there, end);
     stats.hidden_seconds = std::max(0.0, busy_seconds_ - stats.exposed_seconds);
     count_bytes(stats);
-    stats.exposed_bytes = stats.bytes_in - stats.bytes_in * before / size_;
+    stats.exposed_bytes = stats.bytes_in - stats.bytes_in * before / std::ssize(buckets_);
     if (link_ && link_->codec()) link_->codec()->end_step();
     start_over();
     return stats;
@@ -216,8 +212,7 @@ class GradExchange::Impl {
     {
       const std::lock_guard lock(mutex_);
       ready_slots_.assign(slots_.size(), false);
-      ready_buckets_ = 0;
-      exchanged_ = 0;
+      ready_buckets_ = came_back_ = 0;
       armed_ = done_ = false;
     }
     changed_.notify_all();
@@ -287,7 +282,7 @@ class GradExchange::Impl {
         },
         [&](std::size_t i) {
           if (link_) link_->complete(buckets_[i]);
-          exchanged_ += buckets_[i].size();
+          came_back_ = i + 1;
           lane_->down(buckets_[i]);
         });
   }
@@ -350,13 +345,12 @@ class GradExchange::Impl {
   ShardPlan shards_;
   bool totals_last_ = false;
   std::vector<GradSlot> slots_;
-  std::int64_t size_;  // in numbers
   std::vector<Bucket> buckets_;
   std::unique_ptr<HostLane> lane_;
   std::unique_ptr<LeaderLink> link_;    // of leaders, when there are several hosts
   std::unique_ptr<LeaderLink> gather_;  // the same, of sharded state
   bool overlapped_ = true;
-  std::atomic<std::int64_t> exchanged_ = 0;    // numbers of this step that came back
+  std::atomic<std::size_t> came_back_ = 0;     // buckets of this step
   std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // already told
 
   std::mutex mutex_;

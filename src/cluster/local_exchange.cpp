@@ -151,41 +151,48 @@ class LocalExchange::Impl {
     return news;
   }
 
-  // What came back of a fragment, on all workers of the host. In words that others' processors
-  // round alike: one operation at a time.
+  // What came back of a fragment, on all workers of the host. The leader adds while the others take
+  // theirs.
   void add(std::size_t fragment, Stats& stats) {
     const at::Tensor numbers = at::zeros({4}, at::kDouble);  // stop, seconds, replan, diverged
-    at::Tensor result = part(buffers_.gradients, fragment);
+    const at::Tensor mailbox = part(buffers_.gradients, fragment);
     const bool alone = comm_.size(Group::host) == 1;
+    LocalParcel parcel;
     if (courier_) {
-      LocalParcel parcel = courier_->fetch();
-      check(parcel.fragment == fragment, "fragments come back in the order in which they left");
-      stats.bytes_out += parcel.bytes_out;
-      stats.bytes_in += parcel.bytes_in;
-      watch(parcel, stats);
-      if (momentum_.defined()) {
-        const at::Tensor before = part(momentum_, fragment).mul_(setting_.momentum);
-        parcel.others.add_(before);
-        parcel.mean = part(momentum_, fragment).add_(parcel.mean);
-      }
-      part(anchor_, fragment).add_(parcel.mean);
-      if (!alone) result.copy_(parcel.others);
-      result = parcel.others;
-      auto* to = numbers.mutable_data_ptr<double>();
-      for (const HostNews& news : parcel.news) {
-        to[0] += news.stop ? 1 : 0;
-        to[3] += news.diverged ? 1 : 0;
-      }
-      to[1] = parcel.news.front().seconds;
-      to[2] = static_cast<double>(parcel.news.front().replan);
+      parcel = fetch(fragment, stats);
+      tell(parcel.news, numbers.mutable_data_ptr<double>());
+      if (!alone) mailbox.copy_(parcel.others);
     }
     comm_.broadcast(numbers, Group::host);
-    if (!alone) {
-      lane_->down(fragments_[fragment]);
-      lane_->settle();
-    }
-    part(buffers_.weights, fragment).add_(result);
+    if (!alone) lane_->down(fragments_[fragment]);
+    if (courier_) part(anchor_, fragment).add_(parcel.mean);
+    part(buffers_.weights, fragment).add_(courier_ ? parcel.others : mailbox);
+    if (!alone) lane_->settle();
     hear(numbers.const_data_ptr<double>(), stats);
+  }
+
+  // In words that others' processors round alike: one operation at a time.
+  LocalParcel fetch(std::size_t fragment, Stats& stats) {
+    LocalParcel parcel = courier_->fetch();
+    check(parcel.fragment == fragment, "fragments come back in the order in which they left");
+    stats.bytes_out += parcel.bytes_out;
+    stats.bytes_in += parcel.bytes_in;
+    watch(parcel, stats);
+    if (momentum_.defined()) {
+      const at::Tensor before = part(momentum_, fragment).mul_(setting_.momentum);
+      parcel.others.add_(before);
+      parcel.mean = part(momentum_, fragment).add_(parcel.mean);
+    }
+    return parcel;
+  }
+
+  static void tell(const std::vector<HostNews>& news, double* numbers) {
+    for (const HostNews& its : news) {
+      numbers[0] += its.stop ? 1 : 0;
+      numbers[3] += its.diverged ? 1 : 0;
+    }
+    numbers[1] = news.front().seconds;
+    numbers[2] = static_cast<double>(news.front().replan);
   }
 
   void hear(const double* numbers, Stats& stats) {
