@@ -1,16 +1,21 @@
-// One worker of bench/links.py: the exchange of a model of 63 million parameters with real buffers,
-// codecs and sockets, where computing is only waited for.
+// One worker of bench/links.py: the exchange of a base model of 63 million parameters with real
+// buffers, codecs and sockets, where computing is only waited for: a third of the time forward,
+// then backward, whose gradients become ready in the order and at the moments of a real one.
 //
 //   bench_links MODE COMPUTE_SECONDS STEPS     under a launcher
 //
-// MODE: none, flat (a ring over all workers, 2 bytes a number), exact, int8, int4, local or auto.
-// Gradients are all ready at the end of the wait; sums inside a host count as computing, but for
-// the modes that exchange gradients. Rank 0 prints the seconds of each step and more as JSON.
+// MODE: none, flat (a ring over all workers, 2 bytes a number, after backward), exact, int8, int4,
+// local or auto. Sums inside a host count as computing, but for the modes that exchange gradients.
+// Where weights are exchanged every H steps at least four rounds are done. Rank 0 prints the
+// seconds of each step and more as JSON.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <thread>
 
@@ -20,21 +25,28 @@
 #include "cli/run_team.h"
 #include "cluster/link_table_measure.h"
 #include "cluster/plan.h"
+#include "model/layout.h"
+#include "model/step_work.h"
 
 namespace tandem {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::int64_t kValues = 63'000'000;
+constexpr std::int64_t kVocabulary = 36864;  // with it a base model has 63 million parameters
+constexpr std::int64_t kRounds = 4;
 
-void wait(double seconds) {
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+std::vector<ParamShape> shapes_of_base() {
+  std::vector<ParamShape> shapes;
+  for (const ParamSpec& spec : model_layout({}, kVocabulary)) {
+    shapes.push_back({spec.name, spec.shape});
+  }
+  return shapes;
 }
 
-PredictInput input_of(Team& team, double compute) {
+PredictInput input_of(Team& team, double compute, const std::vector<GradientWork>& order) {
   PredictInput input;
   input.facts.compute = compute_of(compute);
-  input.facts.pieces = {{kValues, 1}};
+  for (const GradientWork& work : order) input.facts.pieces.push_back({work.values, work.done_at});
   input.facts.tokens = 4096.0 * team.world().size();
   input.shape = {team.world().hosts(), team.world().size() / team.world().hosts()};
   const LinkSummary link =
@@ -44,26 +56,42 @@ PredictInput input_of(Team& team, double compute) {
 }
 
 struct Bench {
-  Bench(Team& team_, const std::string& mode_, double compute_)
-      : team(team_), mode(mode_), compute(compute_), params({{"all", {kValues}}}, at::kCPU) {
+  Bench(Team& team_, const std::string& mode, double compute_)
+      : team(team_),
+        compute(compute_),
+        order(gradient_order({}, kVocabulary)),
+        params(shapes_of_base(), at::kCPU) {
     if (mode == "none") return;
     if (mode == "flat") {
-      flat = at::zeros({kValues}, at::kBFloat16);
+      flat = at::zeros({params.count()}, at::kBFloat16);
       return;
     }
     ClusterConfig config;
     for (std::size_t i = 0; i < names_of(ExchangeMode{}).size(); ++i) {
       if (names_of(ExchangeMode{}).at(i) == mode) config.mode = static_cast<ExchangeMode>(i);
     }
-    const PredictInput input = input_of(team, compute);
-    forecast = choose_scheme(input, schemes_of(config, false));
+    forecast = choose_scheme(input_of(team, compute, order), schemes_of(config, false));
     choice = choose_exchange(config, {}, forecast);
     exchange = team.exchange(params, choice);
     local = team.local_exchange(params, choice, config, 0);
   }
 
+  // The last parameter is ready first.
+  void backward() {
+    const Clock::time_point start = Clock::now();
+    if (exchange) exchange->arm();
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::chrono::duration<double> at(compute * 2 / 3 * order[i].done_at);
+      std::this_thread::sleep_until(start + std::chrono::duration_cast<Clock::duration>(at));
+      if (!exchange || local) continue;
+      const at::Tensor& parameter = params.parameter(order.size() - 1 - i);
+      (*torch::autograd::impl::post_acc_grad_hooks(parameter))(parameter);
+    }
+  }
+
   void step(std::int64_t number) {
-    wait(compute);
+    std::this_thread::sleep_for(std::chrono::duration<double>(compute / 3));
+    backward();
     if (local) {
       const at::NoGradGuard no_gradient;
       local->after_update(number, {false, false, 0, compute});
@@ -76,8 +104,8 @@ struct Bench {
   }
 
   Team& team;
-  std::string mode;
   double compute;
+  std::vector<GradientWork> order;
   FlatParams params;
   at::Tensor flat;
   Prediction forecast;
@@ -85,6 +113,13 @@ struct Bench {
   std::unique_ptr<GradExchange> exchange;
   std::unique_ptr<LocalExchange> local;
 };
+
+// Processor seconds of this thread: nearly the same on a busy machine.
+double own_work() {
+  timespec used{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
 
 void run(const std::string& mode, double compute, std::int64_t steps) {
   const StopSignals signals;
@@ -97,17 +132,21 @@ void run(const std::string& mode, double compute, std::int64_t steps) {
       bench.params.values().uniform_(-0.05, 0.05);
       bench.params.gradients().uniform_(-0.05, 0.05);
     }
+    if (bench.local) steps = std::max(steps, kRounds * bench.choice.rhythm.steps);
     team.comm().barrier();
-    Json seconds = Json::array();
+    Json seconds = Json::array(), work = Json::array();
     for (std::int64_t step = 1; step <= steps; ++step) {
       const Clock::time_point start = Clock::now();
+      const double before = own_work();
       bench.step(step);
+      work.push(own_work() - before);
       seconds.push(std::chrono::duration<double>(Clock::now() - start).count());
     }
     bench.local.reset();
     bench.exchange.reset();
     if (team.world().rank == 0) {
-      Json out = Json::object().set("seconds", std::move(seconds));
+      Json out = Json::object().set("seconds", std::move(seconds)).set("work", std::move(work));
+      out.set("parameters", bench.params.count());
       if (bench.forecast.step_seconds > 0) {
         out.set("chosen", scheme_text(bench.forecast))
             .set("predicted", bench.forecast.step_seconds)

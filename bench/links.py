@@ -1,9 +1,10 @@
 """Slow links between two hosts: step time of cluster.mode beside no communication and a flat ring.
 
-63 million parameters, two hosts of the lab with two workers each: real buffers, codecs and sockets, but computing is only
-waited for (simulated compute: a CPU cannot imitate a V100). flat is Gloo's ring over all workers with 2 bytes a number, which is what
-Horovod and DDP do when nobody tells them about hosts. rho = fp16 bytes / (bandwidth x compute time).
-Usage: scripts/bench links [--json] [--rates 1gbit,100mbit] [--compute 0.10,0.15,0.30] [--modes auto,flat] [--steps N]
+A base model of 63 million parameters on two hosts of the lab with two workers each: real buffers, codecs and sockets, but computing is
+only waited for (simulated compute: a CPU cannot imitate a V100), with gradients that become ready as in a real backward. flat is
+Gloo's ring over all workers with 2 bytes a number after backward, what Horovod and DDP do when nobody tells them about hosts; it is
+measured once for a rate. full: a link as fast as the machine moves memory. rho = fp16 bytes / (bandwidth x compute time).
+Usage: scripts/bench links [--json] [--rates full,1gbit,100mbit] [--compute 0.10,0.15,0.30] [--modes auto] [--steps N]
 """
 
 import argparse
@@ -18,9 +19,9 @@ import peers
 sys.path.insert(0, str(peers.ROOT / "tests/lab"))
 import lab as lab_of_hosts  # noqa: E402
 
-VALUES = 63e6
 GOODPUT = {"1gbit": 117.7e6, "100mbit": 11.77e6}  # bytes a second of TCP
-ROUNDS = {"flat": 1, "exact": 2, "int8": 3, "int4": 4}  # steps of modes that wait for every exchange
+FREE_STEPS, FLAT_STEPS = 20, 2
+ROUNDS = {"exact": 3, "int8": 4, "int4": 5}  # steps of modes that wait for every exchange
 PROGRAM = peers.ROOT / "build/release/bench/bench_links"
 
 
@@ -31,54 +32,62 @@ def run(lab, mode, compute, steps):
     return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
 
-def measure(folder, rate, computes, modes, steps):
+def row_of(rate, compute, mode, told, free, flat):
+    chosen = told.get("choice", {})
+    warm = chosen.get("local_steps", 0) or 1  # connections, first pages; the first round
+    # Means: exchanges that are not hidden fall on single steps.
+    step = statistics.mean(told["seconds"][warm:])
+    row = {"rate": rate, "compute_s": compute, "mode": mode, "chosen": told["chosen"], "predicted_s": told["predicted"], "step_s": step,
+           "free_s": free, "of_free": step / free, "of_one_host": 2 * free / step, "work_s": statistics.mean(told["work"][warm:]), "steps": len(told["seconds"]) - warm}
+    if rate in GOODPUT:
+        row["rho"] = 2 * told["parameters"] / (GOODPUT[rate] * compute)
+    if flat:
+        row["of_flat"] = (free + flat) / step
+    return row
+
+
+def measure(lab, rate, computes, modes, steps):
     rows = []
-    with lab_of_hosts.Lab(hosts=2, rate=rate, folder=folder / rate) as lab:
-        for compute in computes:
-            free = statistics.mean(run(lab, "none", compute, 20)["seconds"])
-            for mode in modes:
-                told = run(lab, mode, compute, 1 + ROUNDS.get(mode, steps))
-                chosen = told.get("choice", {})
-                warm = 2 * chosen.get("local_steps", 0) or 1  # connections, first pages; first rounds
-                # Means: exchanges that are not hidden fall on single steps.
-                step = statistics.mean(told["seconds"][warm:])
-                rows.append({"rate": rate, "compute_s": compute, "mode": mode, "chosen": told.get("chosen", mode), "step_s": step,
-                             "free_s": free, "of_free": step / free, "rho": 2 * VALUES / (GOODPUT.get(rate, 0) * compute or 1),
-                             "steps": len(told["seconds"]) - warm})
-                print(f"  {describe(rows[-1])}", file=sys.stderr)
+    # With nothing to compute a step is the ring alone; the first one makes connections.
+    flat = min(run(lab, "flat", 0, 1 + FLAT_STEPS)["seconds"][1:]) if rate != "full" else None
+    for compute in computes:
+        free = statistics.mean(run(lab, "none", compute, FREE_STEPS)["seconds"])
+        for mode in modes:
+            told = run(lab, mode, compute, 1 + ROUNDS.get(mode, steps))
+            rows.append(row_of(rate, compute, mode, told, free, flat))
+            print(f"  {describe(rows[-1])}", file=sys.stderr, flush=True)
     return rows
 
 
 def describe(r):
-    chosen = f" ({r['chosen']})" if r["chosen"] != r["mode"] else ""
-    return (f"{r['rate']:8} compute {r['compute_s']:.2f} s, rho {r['rho']:5.1f}: {r['mode']}{chosen} {r['step_s']:.3f} s a step over "
-            f"{r['steps']} steps, {r['of_free']:.3f} times no communication")
+    rho = f", rho {r['rho']:.1f}" if "rho" in r else ""
+    flat = f"; {r['of_flat']:.1f} times the tokens of a flat ring" if "of_flat" in r else ""
+    return (f"{r['rate']:8} compute {r['compute_s']:.2f} s{rho}: {r['mode']} ({r['chosen']}) {r['step_s']:.3f} s a step over {r['steps']} steps, "
+            f"{r['predicted_s']:.3f} s predicted, {r['work_s']:.3f} s of processor time in it; {r['of_free']:.3f} times no communication, {r['of_one_host']:.2f} times the tokens of one host{flat}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--rates", default="1gbit,100mbit")
+    parser.add_argument("--rates", default="full,1gbit,100mbit")
     parser.add_argument("--compute", default="0.10,0.15,0.30")
-    parser.add_argument("--modes", default="auto,flat")
-    parser.add_argument("--steps", type=int, default=160, help="of modes whose exchange is hidden")
+    parser.add_argument("--modes", default="auto")
+    parser.add_argument("--steps", type=int, default=40, help="least steps of modes whose exchange is hidden")
     args = parser.parse_args()
     if why := lab_of_hosts.missing():
         raise SystemExit(f"bench: no lab here: {why}")
-    computes = [float(text) for text in args.compute.split(",")]
+    rows = []
     with tempfile.TemporaryDirectory() as name:
-        rows = [row for rate in args.rates.split(",")
-                for row in measure(pathlib.Path(name), rate, computes, args.modes.split(","), args.steps)]
+        for rate in args.rates.split(","):
+            with lab_of_hosts.Lab(hosts=2, rate="1gbit" if rate == "full" else rate, folder=pathlib.Path(name) / rate) as lab:
+                if rate == "full":
+                    lab.full_speed()
+                rows += measure(lab, rate, [float(text) for text in args.compute.split(",")], args.modes.split(","), args.steps)
     if args.json:
         print(json.dumps(rows))
         return
     for row in rows:
         print(describe(row))
-    for row in rows:
-        flat = [r for r in rows if r["mode"] == "flat" and (r["rate"], r["compute_s"]) == (row["rate"], row["compute_s"])]
-        if row["mode"] == "auto" and flat:
-            print(f"{row['rate']} compute {row['compute_s']:.2f} s: auto has {flat[0]['step_s'] / row['step_s']:.1f} times the tokens of a flat ring, "
-                  f"{2 * row['free_s'] / row['step_s']:.2f} times those of one host")
 
 
 if __name__ == "__main__":

@@ -198,9 +198,7 @@ void tell_start(Observer& observers, const RunStart& start, const Json& line, co
 TellWatch watch_of(Team& team, Observer& observers) {
   return {[&team, &observers](std::int64_t step, const char* phase) {
             team.at(step, phase);
-            for (std::string& event : team.take_events()) {
-              observers.on_event({step, "straggler", std::move(event)});
-            }
+            tell_events(team, observers);
           },
           [&team](double seconds) { team.worked(seconds); }};
 }

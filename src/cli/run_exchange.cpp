@@ -95,6 +95,11 @@ void RunExchange::settle() {
 }
 
 void RunExchange::resume(RunStart& start) {
+  // A run that goes back: the steps between exchanges may have been others then.
+  const auto& before = start.state.exchange;
+  if (before && before->mode == choice_.mode) {
+    choice_ = choose_exchange(config_.cluster, before, {});
+  }
   start.state.exchange.reset();
   if (team_.world().hosts() > 1) start.state.exchange = choice_;
   local_ =

@@ -143,6 +143,7 @@ std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
   setting.rhythm = choice.rhythm;
   setting.momentum = config.local_momentum.value_or(local_momentum(world().hosts()));
   setting.follows_link = !config.local_steps;
+  setting.delay = config.local_delay;
   setting.memory = memory_.get();
   std::vector<GradRange> slots;
   for (const FlatParams::Slot& slot : params.slots()) {
@@ -153,6 +154,7 @@ std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
 }
 
 void Team::at(std::int64_t step, const char* phase) {
+  step_ = step;
   if (meeting_) meeting_->heartbeat().at(step, phase);
 }
 

@@ -59,7 +59,9 @@ class Team {
   // What this worker does, for those who watch over it.
   void at(std::int64_t step, const char* phase);
   void worked(double seconds);
-  // What the watch has noticed since the last call, such as a worker slower than the others.
+  std::int64_t step() const { return step_; }  // as at() told it last
+  // What the watch has noticed since the last call, such as a worker slower than the others, or one
+  // that is waited for. Any thread may ask.
   std::vector<std::string> take_events();
 
   // Does the work. When it throws, the others hear why before the exception goes on.
@@ -82,6 +84,7 @@ class Team {
   DeviceChoice device_;
   std::string launched_, restarted_;
   std::atomic<bool> ending_ = false;  // the main thread says what happened
+  std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;
   std::vector<std::string> events_;
   std::unique_ptr<Meeting> meeting_;  // none: alone

@@ -92,7 +92,9 @@ struct Cost {
 
 // Through two batches. More than half of a small batch is not believed to be for the weights.
 Cost cost_of(double few_flops, double few, double many_flops, double many, double weights) {
-  const double flop = std::max(0.0, many - few) / (many_flops - few_flops);
+  // A small corpus gives the same batch twice, which tells nothing apart.
+  const double more = many_flops - few_flops;
+  const double flop = more > 0 ? std::max(0.0, many - few) / more : many / many_flops;
   const double fixed = std::clamp(few - flop * few_flops, 0.0, few / 2);
   return {fixed / weights, (many - fixed) / many_flops};
 }

@@ -14,14 +14,19 @@
 namespace tandem {
 namespace {
 
-// Rank 0's: after a sample of its own host it tells what other hosts have sent meanwhile.
+// Rank 0's: after a sample of its own host it tells what other hosts have sent meanwhile, and what
+// those who watch over the workers have noticed: training itself may be waiting for a cut link.
 class SamplesOfAllHosts final : public Observer {
  public:
-  SamplesOfAllHosts(Observer& observers, JournalHome* home, std::optional<double> link_bits_per_s)
-      : observers_(observers), home_(home), link_bits_per_s_(link_bits_per_s) {}
+  SamplesOfAllHosts(Observer& observers, Team& team, std::optional<double> link_bits_per_s)
+      : observers_(observers),
+        team_(team),
+        home_(team.journal_home()),
+        link_bits_per_s_(link_bits_per_s) {}
 
   void on_system(const SystemRecord& record) override {
     observers_.on_system(record);
+    tell_events(team_, observers_);
     if (home_ == nullptr) return;
     for (const std::string& line : home_->take_records()) tell(line);
   }
@@ -38,6 +43,7 @@ class SamplesOfAllHosts final : public Observer {
   }
 
   Observer& observers_;
+  Team& team_;
   JournalHome* home_;
   std::optional<double> link_bits_per_s_;
 };
@@ -56,6 +62,12 @@ class SamplesForRank0 final : public Observer {
 
 }  // namespace
 
+void tell_events(Team& team, Observer& observers) {
+  for (std::string& event : team.take_events()) {
+    observers.on_event({team.step(), "straggler", std::move(event)});
+  }
+}
+
 HostWatch::HostWatch(Team& team, ObserverList& observers, fs::path run,
                      std::optional<double> link_bits_per_s, std::function<double()> now)
     : team_(team), run_(std::move(run)) {
@@ -66,8 +78,7 @@ HostWatch::HostWatch(Team& team, ObserverList& observers, fs::path run,
     observers.add("the verdicts", std::make_unique<VerdictWatch>(observers, now));
     observers.add("the report", std::make_unique<ReportWriter>(run_));
     if (JournalHome* home = team.journal_home()) home->open(journal);
-    take_sample_ =
-        std::make_unique<SamplesOfAllHosts>(observers, team.journal_home(), link_bits_per_s);
+    take_sample_ = std::make_unique<SamplesOfAllHosts>(observers, team, link_bits_per_s);
   } else if ((copy_ = team.copy_journal(journal))) {
     take_sample_ = std::make_unique<SamplesForRank0>(*copy_);
   } else {

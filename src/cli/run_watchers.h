@@ -15,6 +15,9 @@
 
 namespace tandem {
 
+// What those who watch over the workers have noticed since it was told last.
+void tell_events(Team& team, Observer& observers);
+
 class HostWatch {
  public:
   // observers: of this worker, which outlive it. Rank 0's have the journal, and get the watchers

@@ -87,6 +87,7 @@ class GradExchange::Impl {
                                           at::TensorOptions().dtype(at::kDouble));
     if (!totals_last_) comm_.all_reduce(sums, among_);
     const auto all_there = Clock::now();
+    const auto before = static_cast<std::int64_t>(came_back_);
     overlapped_ ? wait_for_thread() : exchange_all();
     if (totals_last_) comm_.all_reduce(sums, among_);
     const auto end = Clock::now();
@@ -96,6 +97,7 @@ class GradExchange::Impl {
     stats.exposed_seconds = seconds_between(all_there, end);
     stats.hidden_seconds = std::max(0.0, busy_seconds_ - stats.exposed_seconds);
     count_bytes(stats);
+    stats.exposed_bytes = stats.bytes_in - stats.bytes_in * before / std::ssize(buckets_);
     if (link_ && link_->codec()) link_->codec()->end_step();
     start_over();
     return stats;
@@ -118,6 +120,7 @@ class GradExchange::Impl {
     ExchangeStats stats;
     stats.exposed_seconds = seconds_between(begin, Clock::now());
     count_bytes(stats);
+    stats.exposed_bytes = stats.bytes_in;
     return stats;
   }
 
@@ -209,7 +212,7 @@ class GradExchange::Impl {
     {
       const std::lock_guard lock(mutex_);
       ready_slots_.assign(slots_.size(), false);
-      ready_buckets_ = 0;
+      ready_buckets_ = came_back_ = 0;
       armed_ = done_ = false;
     }
     changed_.notify_all();
@@ -279,6 +282,7 @@ class GradExchange::Impl {
         },
         [&](std::size_t i) {
           if (link_) link_->complete(buckets_[i]);
+          came_back_ = i + 1;
           lane_->down(buckets_[i]);
         });
   }
@@ -346,6 +350,7 @@ class GradExchange::Impl {
   std::unique_ptr<LeaderLink> link_;    // of leaders, when there are several hosts
   std::unique_ptr<LeaderLink> gather_;  // the same, of sharded state
   bool overlapped_ = true;
+  std::atomic<std::size_t> came_back_ = 0;     // buckets of this step
   std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // already told
 
   std::mutex mutex_;

@@ -47,6 +47,7 @@ struct ExchangeStats {
   std::int64_t bytes_out = 0, bytes_in = 0;  // between hosts
   double wait_seconds = 0;                   // until the slowest worker had its gradients
   double exposed_seconds = 0;                // of exchange after that
+  std::int64_t exposed_bytes = 0;            // of bytes_in: what came in these seconds
   double hidden_seconds = 0;  // of the exchange's own thread before that, behind backward
 };
 

@@ -124,6 +124,8 @@ TEST(GradExchange, TwoHostsSendEachGradientOnceAsTwoBytes) {
   exchange({{0, 0, 1, 1}, LinkFormat::bf16}, &stats);
   EXPECT_EQ(stats.bytes_out, 2 * Chain::kSize);
   EXPECT_EQ(stats.bytes_in, 2 * Chain::kSize);
+  EXPECT_GE(stats.exposed_bytes, 0);
+  EXPECT_LE(stats.exposed_bytes, stats.bytes_in);
   exchange({{0, 1, 2}, LinkFormat::fp32}, &stats);
   EXPECT_NEAR(static_cast<double>(stats.bytes_out), 4 * Chain::kSize * 2.0 * 2 / 3, 4 * 2 * 12);
   exchange({{0, 0}}, &stats);

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::size_t kInARow = 20;
 constexpr double kChanged = 0.25;
+constexpr std::int64_t kTelling = 256 << 10;  // bytes
 
 double middle_of(std::vector<double> values) {
   std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
@@ -16,7 +17,9 @@ double middle_of(std::vector<double> values) {
 
 }  // namespace
 
-std::optional<LinkWatch::Change> LinkWatch::heard(double rate) {
+std::optional<LinkWatch::Change> LinkWatch::heard(std::int64_t bytes, double seconds) {
+  if (bytes < kTelling || seconds <= 0) return {};
+  const double rate = static_cast<double>(bytes) / seconds;
   const bool as_usual =
       usual_ > 0 && rate > (1 - kChanged) * usual_ && rate < (1 + kChanged) * usual_;
   const bool other_side = usual_ > 0 && !odd_.empty() && (rate > usual_) != (odd_.back() > usual_);

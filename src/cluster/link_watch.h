@@ -1,7 +1,8 @@
-// link_watch: a link that has changed for good. Rates of single exchanges come in; a change is told
-// when twenty in a row were at least 25 % off what was usual, all to the same side. Pure.
+// link_watch: a link that has changed for good. Single exchanges come in; a change is told when the
+// rates of twenty in a row were at least 25 % off what was usual, all to the same side. Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -12,12 +13,15 @@ class LinkWatch {
   struct Change {
     double was = 0, is = 0;  // bytes a second
   };
-  // What is usual is the median of the first twenty, then that of the change told last.
-  std::optional<Change> heard(double bytes_per_second);
-  double usual() const { return usual_; }  // 0: not known yet
+  explicit LinkWatch(double usual = 0) : usual_(usual) {}
+
+  // What is usual is the median of the first twenty, then that of the change told last. Exchanges
+  // of few bytes say nothing about a link and do not count.
+  std::optional<Change> heard(std::int64_t bytes, double seconds);
+  double usual() const { return usual_; }  // bytes a second; 0: not known yet
 
  private:
-  double usual_ = 0;
+  double usual_;
   std::vector<double> odd_;  // in a row
 };
 

@@ -5,34 +5,51 @@
 namespace tandem {
 namespace {
 
+// An exchange at a rate, in million bytes a second.
+std::optional<LinkWatch::Change> heard(LinkWatch& watch, double rate) {
+  return watch.heard(1'000'000, 1 / rate);
+}
+
 LinkWatch used_to(double rate) {
   LinkWatch watch;
-  for (int i = 0; i < 20; ++i) EXPECT_FALSE(watch.heard(rate));
-  EXPECT_EQ(watch.usual(), rate);
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(heard(watch, rate));
+  EXPECT_DOUBLE_EQ(watch.usual(), 1e6 * rate);
   return watch;
 }
 
 TEST(LinkWatch, AChangeIsToldOnceAfterTwentyInARow) {
   LinkWatch watch = used_to(100);
-  for (int i = 0; i < 19; ++i) EXPECT_FALSE(watch.heard(60));
-  const auto change = watch.heard(60);
+  for (int i = 0; i < 19; ++i) EXPECT_FALSE(heard(watch, 60));
+  const auto change = heard(watch, 60);
   ASSERT_TRUE(change);
-  EXPECT_EQ(change->was, 100);
-  EXPECT_EQ(change->is, 60);
-  for (int i = 0; i < 100; ++i) EXPECT_FALSE(watch.heard(60));
+  EXPECT_DOUBLE_EQ(change->was, 100e6);
+  EXPECT_DOUBLE_EQ(change->is, 60e6);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(heard(watch, 60));
 }
 
 TEST(LinkWatch, BadMomentsAndSmallChangesAreNoChange) {
   LinkWatch watch = used_to(100);
-  for (int i = 0; i < 200; ++i) EXPECT_FALSE(watch.heard(i % 10 == 0 ? 90 : 40));
-  for (int i = 0; i < 200; ++i) EXPECT_FALSE(watch.heard(i % 2 == 0 ? 40 : 200));
-  for (int i = 0; i < 200; ++i) EXPECT_FALSE(watch.heard(78));
+  for (int i = 0; i < 200; ++i) EXPECT_FALSE(heard(watch, i % 10 == 0 ? 90 : 40));
+  for (int i = 0; i < 200; ++i) EXPECT_FALSE(heard(watch, i % 2 == 0 ? 40 : 200));
+  for (int i = 0; i < 200; ++i) EXPECT_FALSE(heard(watch, 78));
 }
 
 TEST(LinkWatch, AFasterLinkIsAChangeToo) {
   LinkWatch watch = used_to(100);
-  for (int i = 0; i < 19; ++i) EXPECT_FALSE(watch.heard(200));
-  EXPECT_TRUE(watch.heard(200));
+  for (int i = 0; i < 19; ++i) EXPECT_FALSE(heard(watch, 200));
+  EXPECT_TRUE(heard(watch, 200));
+}
+
+TEST(LinkWatch, WhatWasUsualBeforeARestartStillIs) {
+  LinkWatch watch(used_to(100).usual());
+  for (int i = 0; i < 19; ++i) EXPECT_FALSE(heard(watch, 50));
+  EXPECT_TRUE(heard(watch, 50));
+}
+
+TEST(LinkWatch, SmallMessagesSayNothing) {
+  LinkWatch watch = used_to(100);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(watch.heard(100'000, 1));
+  EXPECT_DOUBLE_EQ(watch.usual(), 100e6);
 }
 
 }  // namespace

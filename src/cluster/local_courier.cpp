@@ -37,7 +37,10 @@ class LocalCourier::Impl {
  public:
   Impl(Comm& comm, std::int64_t size, std::span<const GradRange> slots,
        std::vector<Bucket> fragments, LinkFormat format)
-      : comm_(comm), fragments_(std::move(fragments)), changes_(at::zeros({size})) {
+      : comm_(comm),
+        fragments_(std::move(fragments)),
+        changes_(at::zeros({size})),
+        own_(at::zeros({size})) {
     link_ = leader_link(comm, changes_, {format, LinkCargo::changes, slots, fragments_, 1});
     thread_ = std::thread([this] { work(); });
   }
@@ -51,8 +54,10 @@ class LocalCourier::Impl {
     thread_.join();
   }
 
-  void send(std::size_t fragment, const at::Tensor& changes, const HostNews& news) {
-    part(fragment).copy_(changes);  // nobody looks at this part before it has left again
+  void send(std::size_t fragment, const at::Tensor& weights, const at::Tensor& anchor,
+            const HostNews& news) {
+    at::Tensor changes = part(changes_, fragment);  // nobody looks at it before it has left again
+    at::sub_out(changes, weights, anchor);
     {
       const std::lock_guard lock(mutex_);
       waiting_.push_back({fragment, news});
@@ -92,8 +97,8 @@ class LocalCourier::Impl {
     HostNews news;
   };
 
-  at::Tensor part(std::size_t fragment) const {
-    return changes_.narrow(0, fragments_[fragment].begin, fragments_[fragment].size());
+  at::Tensor part(const at::Tensor& buffer, std::size_t fragment) const {
+    return buffer.narrow(0, fragments_[fragment].begin, fragments_[fragment].size());
   }
 
   void work() {
@@ -123,19 +128,23 @@ class LocalCourier::Impl {
   }
 
   LocalParcel carry(const Job& job) {
+    const at::NoGradGuard no_gradient;
     const Bucket& fragment = fragments_[job.fragment];
     LocalParcel parcel;
     parcel.fragment = job.fragment;
+    parcel.mean = part(changes_, job.fragment);
+    parcel.others = part(own_, job.fragment);
     parcel.news = all_news(job);  // all have theirs ready now: the rest is the link's time
     const auto start = std::chrono::steady_clock::now();
     const std::int64_t out = link_->bytes_out(), in = link_->bytes_in();
     link_->post(fragment);
     link_->take_sent(fragment);
-    parcel.own = part(job.fragment).clone();
+    parcel.others.copy_(parcel.mean);
     link_->complete(fragment);
-    parcel.sum = part(job.fragment).clone();
     parcel.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    parcel.mean.div_(comm_.size(Group::leaders));
+    at::sub_out(parcel.others, parcel.mean, parcel.others);
     parcel.bytes_out = link_->bytes_out() - out;
     parcel.bytes_in = link_->bytes_in() - in;
     return parcel;
@@ -168,7 +177,7 @@ class LocalCourier::Impl {
 
   Comm& comm_;
   std::vector<Bucket> fragments_;
-  at::Tensor changes_;
+  at::Tensor changes_, own_;          // become mean and others, fragment by fragment
   std::unique_ptr<LeaderLink> link_;  // of the thread, while it is busy
 
   std::mutex mutex_;  // guards what follows
@@ -186,8 +195,9 @@ LocalCourier::LocalCourier(Comm& comm, std::int64_t size, std::span<const GradRa
 
 LocalCourier::~LocalCourier() = default;
 
-void LocalCourier::send(std::size_t fragment, const at::Tensor& changes, const HostNews& news) {
-  impl_->send(fragment, changes, news);
+void LocalCourier::send(std::size_t fragment, const at::Tensor& weights, const at::Tensor& anchor,
+                        const HostNews& news) {
+  impl_->send(fragment, weights, anchor, news);
 }
 
 LocalParcel LocalCourier::fetch() {

@@ -1,7 +1,8 @@
-// local_courier: takes fragments of weight changes to the other hosts and brings back their sum,
+// local_courier: takes fragments of weight changes to the other hosts and brings back their mean,
 // while training goes on: a thread of a leader, with the leaders' connections for itself. Fragments
 // travel one after the other, in the same order on all hosts. A link that is cut holds them up
-// until it works again.
+// until it works again. Everything that can be computed before a fragment is added is computed on
+// the thread, in memory that is there from the start: new pages cost more than the sums.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,7 +29,9 @@ struct HostNews {
 
 struct LocalParcel {
   std::size_t fragment = 0;
-  at::Tensor own, sum;         // what this host sent as others read it; the sum of all hosts
+  // What all hosts sent, as others read it, in the mean; that without what this host sent. Valid
+  // until the fragment is sent again.
+  at::Tensor mean, others;
   std::vector<HostNews> news;  // by host
   std::int64_t bytes_out = 0, bytes_in = 0;
   double seconds = 0;  // from the moment when all hosts had theirs ready
@@ -41,11 +44,12 @@ class LocalCourier {
                std::vector<Bucket> fragments, LinkFormat format);
   ~LocalCourier();  // brings home what is under way: the other hosts wait for it
 
-  // changes: of the fragment; copied.
-  void send(std::size_t fragment, const at::Tensor& changes, const HostNews& news);
+  // What travels is the difference, of a fragment.
+  void send(std::size_t fragment, const at::Tensor& weights, const at::Tensor& anchor,
+            const HostNews& news);
   // The oldest that was not fetched yet; waits for it.
   LocalParcel fetch();
-  // Waits until everything has arrived; fetch() still gives it. Copies.
+  // Waits until everything has arrived; fetch() still gives it.
   std::vector<LocalParcel> arrived();
   // As if it had arrived: to go on from a checkpoint.
   void put(LocalParcel parcel);

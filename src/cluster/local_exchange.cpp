@@ -15,8 +15,7 @@
 namespace tandem {
 namespace {
 
-constexpr std::int64_t kTelling = 256 << 10;  // smaller messages say nothing about a link's speed
-constexpr double kComputeMemory = 0.95;       // of the mean time of a step
+constexpr double kComputeMemory = 0.95;  // of the mean time of a step
 
 std::vector<Bucket> cut_fragments(std::int64_t size) {
   std::vector<Bucket> fragments;
@@ -61,7 +60,7 @@ class LocalExchange::Impl {
     for (const std::size_t fragment : schedule_.take_due(step)) add(fragment, stats);
     for (const std::size_t fragment : schedule_.take_leaving(step)) {
       if (!courier_) continue;
-      courier_->send(fragment, part(buffers_.weights, fragment) - part(anchor_, fragment),
+      courier_->send(fragment, part(buffers_.weights, fragment), part(anchor_, fragment),
                      {step, own.stop, own.diverged, own.seconds, wish_});
       wish_ = 0;
     }
@@ -83,15 +82,15 @@ class LocalExchange::Impl {
     LocalState state;
     state.schedule = schedule_.json();
     if (!courier_) return state;
-    at::Tensor own = at::zeros_like(anchor_), sum = at::zeros_like(anchor_);
+    at::Tensor mean = at::zeros_like(anchor_), others = at::zeros_like(anchor_);
     Json news = Json::array();
     for (const LocalParcel& parcel : courier_->arrived()) {
-      part(own, parcel.fragment).copy_(parcel.own);
-      part(sum, parcel.fragment).copy_(parcel.sum);
+      part(mean, parcel.fragment).copy_(parcel.mean);
+      part(others, parcel.fragment).copy_(parcel.others);
       news.push(news_json(parcel.news));
     }
-    state.schedule.set("news", std::move(news));
-    state.arrays = {own, sum};
+    state.schedule.set("news", std::move(news)).set("link", watch_.usual());
+    state.arrays = {mean, others};
     if (!courier_->kept().empty()) state.arrays.push_back(kept().clone());
     if (momentum_.defined()) state.arrays.push_back(momentum_.clone());
     return state;
@@ -104,6 +103,8 @@ class LocalExchange::Impl {
     schedule_ = LocalSchedule(schedule);
     if (schedule_.rhythm() != setting_.rhythm) schedule_.change(setting_.rhythm);
     if (!courier_) return;
+    // A link that changed while nothing ran has changed, too.
+    if (const Json* usual = state.schedule.find("link")) watch_ = LinkWatch(usual->as_double());
     check(state.arrays.size() == 2u + (courier_->kept().empty() ? 0 : 1) + momentum_.defined(),
           "a host's part of a checkpoint has all its arrays");
     std::size_t next = 2;
@@ -114,8 +115,8 @@ class LocalExchange::Impl {
     for (std::size_t i = 0; i < under_way.size(); ++i) {
       LocalParcel parcel;
       parcel.fragment = under_way[i];
-      parcel.own = part(state.arrays[0], under_way[i]).clone();
-      parcel.sum = part(state.arrays[1], under_way[i]).clone();
+      parcel.mean = part(state.arrays[0], under_way[i]).clone();
+      parcel.others = part(state.arrays[1], under_way[i]).clone();
       parcel.news = news_from(news.at(i));
       courier_->put(std::move(parcel));
     }
@@ -150,39 +151,48 @@ class LocalExchange::Impl {
     return news;
   }
 
-  // What came back of a fragment, on all workers of the host. In words that others' processors
-  // round alike: one operation at a time.
+  // What came back of a fragment, on all workers of the host. The leader adds while the others take
+  // theirs.
   void add(std::size_t fragment, Stats& stats) {
     const at::Tensor numbers = at::zeros({4}, at::kDouble);  // stop, seconds, replan, diverged
-    const at::Tensor result = part(buffers_.gradients, fragment);
+    const at::Tensor mailbox = part(buffers_.gradients, fragment);
+    const bool alone = comm_.size(Group::host) == 1;
+    LocalParcel parcel;
     if (courier_) {
-      LocalParcel parcel = courier_->fetch();
-      check(parcel.fragment == fragment, "fragments come back in the order in which they left");
-      stats.bytes_out += parcel.bytes_out;
-      stats.bytes_in += parcel.bytes_in;
-      watch(parcel, stats);
-      at::Tensor moved = parcel.sum.div_(comm_.size(Group::leaders));
-      if (momentum_.defined()) {
-        at::Tensor momentum = part(momentum_, fragment);
-        moved = momentum.mul_(setting_.momentum).add_(moved);
-      }
-      part(anchor_, fragment).add_(moved);
-      result.copy_(moved).sub_(parcel.own);
-      auto* to = numbers.mutable_data_ptr<double>();
-      for (const HostNews& news : parcel.news) {
-        to[0] += news.stop ? 1 : 0;
-        to[3] += news.diverged ? 1 : 0;
-      }
-      to[1] = parcel.news.front().seconds;
-      to[2] = static_cast<double>(parcel.news.front().replan);
+      parcel = fetch(fragment, stats);
+      tell(parcel.news, numbers.mutable_data_ptr<double>());
+      if (!alone) mailbox.copy_(parcel.others);
     }
     comm_.broadcast(numbers, Group::host);
-    if (comm_.size(Group::host) > 1) {
-      lane_->down(fragments_[fragment]);
-      lane_->settle();
-    }
-    part(buffers_.weights, fragment).add_(result);
+    if (!alone) lane_->down(fragments_[fragment]);
+    if (courier_) part(anchor_, fragment).add_(parcel.mean);
+    part(buffers_.weights, fragment).add_(courier_ ? parcel.others : mailbox);
+    if (!alone) lane_->settle();
     hear(numbers.const_data_ptr<double>(), stats);
+  }
+
+  // In words that others' processors round alike: one operation at a time.
+  LocalParcel fetch(std::size_t fragment, Stats& stats) {
+    LocalParcel parcel = courier_->fetch();
+    check(parcel.fragment == fragment, "fragments come back in the order in which they left");
+    stats.bytes_out += parcel.bytes_out;
+    stats.bytes_in += parcel.bytes_in;
+    watch(parcel, stats);
+    if (momentum_.defined()) {
+      const at::Tensor before = part(momentum_, fragment).mul_(setting_.momentum);
+      parcel.others.add_(before);
+      parcel.mean = part(momentum_, fragment).add_(parcel.mean);
+    }
+    return parcel;
+  }
+
+  static void tell(const std::vector<HostNews>& news, double* numbers) {
+    for (const HostNews& its : news) {
+      numbers[0] += its.stop ? 1 : 0;
+      numbers[3] += its.diverged ? 1 : 0;
+    }
+    numbers[1] = news.front().seconds;
+    numbers[2] = static_cast<double>(news.front().replan);
   }
 
   void hear(const double* numbers, Stats& stats) {
@@ -191,17 +201,17 @@ class LocalExchange::Impl {
                     0};
     const auto steps = static_cast<std::int64_t>(numbers[2]);
     if (steps == 0 || steps == schedule_.rhythm().steps) return;
-    stats.rhythm = rhythm_of(steps);
+    stats.rhythm = rhythm_of(steps, setting_.delay);
     schedule_.change(*stats.rhythm);
   }
 
   // A link that changed for good: the first host plans anew, all hear of it with its next fragment.
   void watch(const LocalParcel& parcel, Stats& stats) {
-    if (parcel.bytes_in < kTelling || parcel.seconds <= 0) return;
-    stats.link = watch_.heard(static_cast<double>(parcel.bytes_in) / parcel.seconds);
-    if (!stats.link || !setting_.follows_link || !comm_.first()) return;
+    const auto change = watch_.heard(parcel.bytes_in, parcel.seconds);
+    if (change) stats.link = change;
+    if (!change || !setting_.follows_link || !comm_.first()) return;
     const double bytes = static_cast<double>(parcel.bytes_out) * kLocalFragments;
-    wish_ = local_steps_within(bytes, stats.link->is, compute_seconds_);
+    wish_ = local_steps_within(bytes, change->is, compute_seconds_);
   }
 
   Comm& comm_;

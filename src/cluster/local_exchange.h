@@ -4,7 +4,7 @@
 //
 //   anchor: what all hosts have in common, to the last bit
 //   leaving:  sent = coded(weights - anchor)
-//   arriving: anchor += mean of all sent;  weights += that mean - own sent
+//   arriving: anchor += mean of all sent;  weights += others = that mean - own sent
 //
 // So what a host has learnt meanwhile stays, and what the code lost stays in its weights and leaves
 // with the next exchange. Evaluations and checkpoints use the anchor.
@@ -29,8 +29,9 @@ namespace tandem {
 struct LocalSetting {
   LinkFormat format = LinkFormat::int4;  // of changes between hosts: int8 or int4
   LocalRhythm rhythm;
-  double momentum = 0;           // of the anchor
-  bool follows_link = false;     // a changed link changes the steps between exchanges
+  double momentum = 0;                     // of the anchor
+  bool follows_link = false;               // a changed link changes the steps between exchanges
+  std::optional<std::int64_t> delay = {};  // as set; none: by the steps
   HostMemory* memory = nullptr;  // that holds the gradients; none: results go through Comm
 };
 

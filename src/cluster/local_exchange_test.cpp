@@ -76,7 +76,7 @@ TEST_P(Local, AnchorsAreEqualAndNothingLearntIsLost) {
       const LocalState state = mover.exchange->capture();
       // What is under way counts as if it had been added.
       if (!state.arrays.empty()) {
-        weights[rank] += state.arrays[1] / comm.size(Group::leaders) - state.arrays[0];
+        weights[rank] += state.arrays[1];
       }
       if (state.arrays.size() > 2) kept[rank] = state.arrays[2];
       comm.barrier();
@@ -161,6 +161,41 @@ TEST(LocalExchange, ASignalToOneIsHeardByAllAfterTheSameStep) {
   });
   EXPECT_GT(heard[0], 6);
   for (const std::int64_t step : heard) EXPECT_EQ(step, heard[0]);
+}
+
+TEST(LocalExchange, AChangedLinkChangesTheRhythmOfAllAfterTheSameStep) {
+  constexpr std::int64_t kSize = 1 << 21;  // fragments that tell a link's speed
+  constexpr double kCompute = 1000;        // so long that the least steps will do
+  const std::vector<int> hosts = {0, 1, 1};
+  std::vector<std::int64_t> changed(hosts.size(), -1), told(hosts.size(), -1);
+  std::vector<at::Tensor> anchors(hosts.size());
+  run_ranks(hosts, [&](Comm& comm, Store&) {
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    const at::Tensor weights = at::zeros({kSize}), gradients = at::zeros({kSize});
+    LocalSetting setting{LinkFormat::int8, rhythm_of(16)};
+    setting.follows_link = true;
+    LocalExchange exchange(comm, {weights, gradients, {{0, kSize}}}, setting, 0);
+    LocalState state = exchange.capture();
+    state.schedule.set("link", 1.0);  // a byte a second was usual before
+    exchange.restore(state);
+    for (std::int64_t step = 1; step <= 64; ++step) {
+      weights.add_(0.001 * (1 + comm.world().self().host_index));
+      const auto stats = exchange.after_update(step, {false, false, 0, kCompute});
+      if (stats.link && told[rank] < 0) told[rank] = step;
+      if (!stats.rhythm) continue;
+      EXPECT_EQ(changed[rank], -1) << "once";
+      EXPECT_EQ(*stats.rhythm, rhythm_of(2));
+      changed[rank] = step;
+    }
+    anchors[rank] = exchange.common().clone();
+    comm.barrier();
+  });
+  EXPECT_GE(told[0], 40) << "not before twenty exchanges, of eight in 16 steps";
+  EXPECT_GT(changed[0], told[0]);
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+    EXPECT_EQ(changed[rank], changed[0]);
+    EXPECT_TRUE(at::equal(anchors[rank], anchors[0]));
+  }
 }
 
 TEST(LocalExchange, TwoHostsSendACodeForEachWeightOnceARound) {

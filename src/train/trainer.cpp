@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "cluster/replicas.h"
-#include "observe/seconds_spread.h"
 #include "observe/step_timer.h"
 #include "train/host_part.h"
 #include "train/memory_guard.h"
 #include "train/retention.h"
+#include "train/worker_spread.h"
 
 namespace tandem {
 namespace {
@@ -55,25 +55,6 @@ std::int64_t own_tokens(const StepBatch& work) {
   std::int64_t tokens = 0;
   for (const Batch& batch : work.micro) tokens += static_cast<std::int64_t>(batch.tgt_out.size());
   return tokens;
-}
-
-// Of all workers; none when there is one.
-std::optional<SecondsSpread> spread_of_workers(Comm& comm, Group among, const StepSeconds& own,
-                                               std::int64_t tokens) {
-  if (comm.alone()) return {};
-  const Tensor mine = at::empty({static_cast<std::int64_t>(kStepPhases.size()) + 1}, at::kDouble);
-  auto* numbers = mine.mutable_data_ptr<double>();
-  for (double StepSeconds::*phase : kStepPhases) *numbers++ = own.*phase;
-  *numbers = static_cast<double>(tokens);
-  std::vector<StepSeconds> seconds;
-  std::vector<double> tokens_of;
-  for (const Tensor& worker : comm.all_gather(mine, among)) {
-    const auto* read = worker.const_data_ptr<double>();
-    StepSeconds& its = seconds.emplace_back();
-    for (double StepSeconds::*phase : kStepPhases) its.*phase = *read++;
-    tokens_of.push_back(*read);
-  }
-  return spread_of(seconds, tokens_of);
 }
 
 }  // namespace
@@ -139,7 +120,7 @@ StepRecord Trainer::step() {
   parts_.watch.at(state_.step + 1, "exchange");
   std::array<double, 5> totals = {loss_sum, nll_sum, static_cast<double>(own_tokens(work)),
                                   parts_.stop ? 1.0 : 0.0, parts_.comm.first() ? seconds() : 0.0};
-  const ExchangeStats exchanged = parts_.exchange.finish(totals);
+  ExchangeStats exchanged = parts_.exchange.finish(totals);
   time.add(&StepSeconds::wait, exchanged.wait_seconds);
   time.add(&StepSeconds::exchange, exchanged.exposed_seconds);
 
@@ -167,28 +148,37 @@ StepRecord Trainer::step() {
   record.loss_scale = scale;
   record.skipped = !done.finite;
   if (done.finite) state_.trend = after_loss(state_.trend, record.loss);
-  record.bytes_out = exchanged.bytes_out;
-  record.bytes_in = exchanged.bytes_in;
   time.measure(&StepSeconds::exchange, [&] {
-    if (done.finite) share_update(record);
+    if (done.finite) share_update(exchanged);
     exchange_weights(totals, record);
   });
+  record.bytes_out += exchanged.bytes_out;
+  record.bytes_in += exchanged.bytes_in;
   state_.seconds = agreed_.seconds;
   record.seconds = time.result();
   worked_seconds_ = record.seconds.total - record.seconds.exchange - record.seconds.wait;
   parts_.watch.worked(worked_seconds_);
   record.ranks = spread_of_workers(parts_.comm, parts_.local ? Group::host : Group::world,
                                    record.seconds, own_tokens(work));
+  watch_link(exchanged.exposed_bytes, record);
   return record;
 }
 
 // Sharded state: every worker has updated the weights that it keeps.
-void Trainer::share_update(StepRecord& record) {
+void Trainer::share_update(ExchangeStats& exchanged) {
   if (!parts_.adam.sharded()) return;
   const Tensor& values = parts_.model.params().values();
   const ExchangeStats moved = parts_.exchange.gather(values, values);
-  record.bytes_out += moved.bytes_out;
-  record.bytes_in += moved.bytes_in;
+  exchanged.bytes_out += moved.bytes_out;
+  exchanged.bytes_in += moved.bytes_in;
+  exchanged.exposed_bytes += moved.exposed_bytes;
+}
+
+// Where every step waits for the exchange: by what came while the last worker waited for it.
+void Trainer::watch_link(std::int64_t bytes, const StepRecord& record) {
+  if (parts_.local || !record.ranks) return;
+  const auto change = link_watch_.heard(bytes, record.ranks->max.exchange);
+  if (change) parts_.observers.on_event({state_.step, "link", changed_link_text(*change)});
 }
 
 // What all hosts agree on: from the totals of all or, in mode local, from what came with weights.
@@ -208,7 +198,7 @@ void Trainer::exchange_weights(const std::array<double, 5>& totals, StepRecord& 
   }
   if (moved.rhythm && state_.exchange) {
     state_.exchange->rhythm = *moved.rhythm;
-    parts_.observers.on_event({state_.step, "link", rhythm_text(*moved.rhythm)});
+    parts_.observers.on_event({state_.step, "exchange", rhythm_text(*moved.rhythm)});
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "cluster/comm.h"
 #include "cluster/grad_exchange.h"
+#include "cluster/link_watch.h"
 #include "cluster/local_exchange.h"
 #include "config/checkpoint_config.h"
 #include "config/optim_config.h"
@@ -95,7 +96,8 @@ class Trainer {
   using Clock = std::chrono::steady_clock;
   StepRecord step();
   void exchange_weights(const std::array<double, 5>& totals, StepRecord& record);
-  void share_update(StepRecord& record);
+  void share_update(ExchangeStats& exchanged);
+  void watch_link(std::int64_t bytes, const StepRecord& record);
   template <class Work>
   void with_weights_to_judge(Work&& work);
   void save_host_part(const Tensor& common);
@@ -121,6 +123,7 @@ class Trainer {
   Clock::time_point start_;
   LocalExchange::News agreed_;  // by all workers, at the newest step
   double worked_seconds_ = 0;   // in the step before, without waiting for others
+  LinkWatch link_watch_;        // of modes that exchange in every step
   std::int64_t saved_step_ = -1;
 };
 

@@ -44,7 +44,7 @@ class Lab:
         self.address = {name: f"{NETWORK}.{number}" for number, name in enumerate(self.names, 1)}
         self.folder = folder
         self.disk = folder / "disk"
-        self.disk.mkdir(parents=True)
+        self.disk.mkdir(parents=True, exist_ok=True)  # what hosts had on their disks before is there again
         self._holders = {}
         self._started = []
         try:
@@ -62,7 +62,7 @@ class Lab:
         self._in("switch", "ip link add br0 type bridge && ip link set br0 up && ip link set lo up")
         for name in self.names:
             own = self.folder / name
-            own.mkdir()
+            own.mkdir(exist_ok=True)
             self._holders[name] = self._hold(
                 name, f"mount --bind {own} {self.disk} && mount --bind {self.folder}/etc-hosts /etc/hosts && "
                       "mount -t sysfs sysfs /sys")  # each network has a /sys/class/net of its own

@@ -48,17 +48,21 @@ class Journal:
         return steps[-1]["step"]
 
 
-def test_an_interface_carries_the_hosts_sum_and_not_each_workers(lab, program, data):
+def start(lab, program, data, workers, *settings):
+    """A run that goes on until the lab is gone, its hosts and its journal."""
     if not shutil.which("mpirun"):
         pytest.skip("needs mpirun")
     hosts = lab(rate="1gbit")
     for name in hosts.names:
         shutil.copytree(data, hosts.folder / name / "data")
         (hosts.folder / name / "config.yaml").write_text(CONFIG)
-    process = hosts.start_mpirun([program, "train", hosts.disk / "config.yaml", f"data.path={hosts.disk}/data", f"run={hosts.disk}/run"],
-                                 workers=WORKERS_A_HOST, env={"OMP_WAIT_POLICY": "passive"})
-    journal = Journal(hosts.folder / "host-a/run/journal.jsonl")
+    process = hosts.start_mpirun([program, "train", hosts.disk / "config.yaml", f"data.path={hosts.disk}/data", f"run={hosts.disk}/run", *settings],
+                                 workers=workers, env={"OMP_WAIT_POLICY": "passive"})
+    return process, hosts, Journal(hosts.folder / "host-a/run/journal.jsonl")
 
+
+def test_an_interface_carries_the_hosts_sum_and_not_each_workers(lab, program, data):
+    process, hosts, journal = start(lab, program, data, WORKERS_A_HOST)
     first = journal.wait_for(5, process)
     before = {name: hosts.bytes_sent(name) for name in hosts.names}
     last = journal.wait_for(first + STEPS, process)
@@ -74,6 +78,21 @@ def test_an_interface_carries_the_hosts_sum_and_not_each_workers(lab, program, d
         assert a_step == pytest.approx(by_hosts, rel=0.05)
         assert by_ring / a_step > 1.5 / 1.05
     assert all(step["bytes_out"] == pytest.approx(by_hosts, rel=0.01) for step in journal.records("step"))
+
+
+WIDE = "model.d_model=256 model.ffn=1024 model.encoder_layers=1 model.decoder_layers=1 batch.tokens=100 cluster.wire=bf16".split()
+
+
+@pytest.mark.parametrize("mode, bytes_a_parameter", [("exact", 2.0), ("int8", 1.02), ("int4", 0.53)])
+def test_an_exchange_sends_so_many_bytes_a_parameter(lab, program, data, mode, bytes_a_parameter):
+    process, hosts, journal = start(lab, program, data, 1, f"cluster.mode={mode}", *WIDE)
+    first = journal.wait_for(5, process)
+    before = hosts.bytes_sent("host-a")
+    last = journal.wait_for(first + 40, process)
+    a_step = (hosts.bytes_sent("host-a") - before) / (last - first)
+    parameters = journal.records("run")[0]["parameters"]
+    print(f"{mode}: {a_step:.0f} bytes an exchange of {parameters} parameters: {a_step / parameters:.3f} each")
+    assert a_step / parameters == pytest.approx(bytes_a_parameter, rel=0.05)
 
 
 # Sums of a vector over all workers by Gloo, as DistributedDataParallel does it; the first of each host reads its interface.

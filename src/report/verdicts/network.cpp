@@ -14,6 +14,21 @@ constexpr double kBottleneck = 0.20, kFelt = 0.08;  // share of a step
 constexpr double kFaster = 10;
 constexpr std::size_t kFewestSteps = 20;
 
+// "; the link changed 2 times, last at step 40: ..."; empty: it did not.
+std::string changes_text(const RunLog& log, Json& evidence) {
+  std::int64_t changes = 0;
+  const EventRecord* last = nullptr;
+  for (const auto& [time, event] : log.events) {
+    if (event.kind != "link") continue;
+    changes += 1;
+    last = &event;
+  }
+  if (last == nullptr) return {};
+  evidence.set("link_changes", changes);
+  return format("; the link changed {}, last at step {}: {}",
+                changes == 1 ? "once" : format("{} times", changes), last->step, last->text);
+}
+
 }  // namespace
 
 Finding judge_network(const Judged& run) {
@@ -47,8 +62,8 @@ Finding judge_network(const Judged& run) {
   }
   const std::string text = format(
       "{:.0f} % of a step was exchange that computing did not hide ({}); a {:.0f}x faster link "
-      "would make training {:.2f}x as fast",
-      100 * share, link, kFaster, faster);
+      "would make training {:.2f}x as fast{}",
+      100 * share, link, kFaster, faster, changes_text(run.log, f.evidence));
   f.confidence = t.link_bits_per_s ? Confidence::high : Confidence::medium;
   if (share >= kBottleneck) {
     f.verdict = Ruling::yes;

@@ -218,6 +218,24 @@ TEST(Verdicts, AHealthyRunRaisesNoAlarm) {
   EXPECT_EQ(alarms, 0u);
 }
 
+TEST(Verdicts, ALinkThatChangedIsNamed) {
+  SyntheticRun run;
+  run.workers = 2;
+  RunLog log = run.log();
+  const auto network = [&] {
+    for (const Finding& f : judge(log, totals_of(log))) {
+      if (f.key == "network") return f;
+    }
+    return Finding{};
+  };
+  EXPECT_EQ(network().text.find("changed"), std::string::npos);
+  log.events.push_back({1, {10, "link", "it carries 9 Gbps now"}});
+  log.events.push_back({2, {40, "link", "it carries 50 Mbps now"}});
+  EXPECT_NE(network().text.find("changed 2 times, last at step 40: it carries 50 Mbps now"),
+            std::string::npos);
+  EXPECT_EQ(network().evidence.at("link_changes").as_int(), 2);
+}
+
 TEST(Verdicts, AnEmptyJournalTellsNothingAndBreaksNothing) {
   const RunLog log;
   for (const Finding& f : judge(log, totals_of(log))) {
