@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "model/layout.h"
 
 namespace tandem {
 namespace {
@@ -25,6 +26,21 @@ void write_flat(const fs::path& path, const FlatParams& params, const Tensor& fl
     arrays.push_back({slot.name, ArrayType::f32, slot.shape, std::as_bytes(floats)});
   }
   write_safetensors(path, arrays, metadata);
+}
+
+void require_weights(const SafetensorsFile& file, const ModelConfig& config,
+                     std::int64_t vocabulary) {
+  ModelConfig bare = config;
+  bare.vocab_multiple = 1;  // rows that pad are not in all files
+  const auto needed = static_cast<std::uint64_t>(parameter_count(model_layout(bare, vocabulary)));
+  std::uint64_t held = 0;
+  for (const ArrayView& array : file.arrays()) held += array.bytes.size() / bytes_of(array.type);
+  if (held < needed) {
+    throw UserError(
+        format("{}: it holds {} numbers where its settings ask for a model of {}; take "
+               "the settings it was trained with",
+               file.path().string(), held, needed));
+  }
 }
 
 void read_flat(const SafetensorsFile& file, const FlatParams& params, const Tensor& flat) {
