@@ -1,5 +1,5 @@
 // Stands before the C library: in one process the n-th allocation of at least so many bytes fails.
-// FAULT_RANK=r (the process whose RANK it is)  FAULT_LEAST=bytes  FAULT_AT=n  FAULT_COUNT=/file (how many there were)
+// FAULT_RANK=r (the process whose TANDEM_RANK it is)  FAULT_LEAST=bytes  FAULT_AT=n  FAULT_COUNT=/file (how many there were)
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static atomic_long count;
 static long at, least;
 
 __attribute__((constructor)) static void begin(void) {
-  const char* rank = getenv("RANK");
+  const char* rank = getenv("TANDEM_RANK");
   const char* wanted = getenv("FAULT_RANK");
   if (!wanted || !getenv("FAULT_LEAST") || strcmp(rank ? rank : "none", wanted) != 0) return;
   at = getenv("FAULT_AT") ? atol(getenv("FAULT_AT")) : 0;

@@ -56,34 +56,57 @@ class Judge:
         self._checker.wait()
 
 
+def ends_of(calls: list, top: Path, real: dict, lost: Path, rng) -> list:
+    """(call, way, newest whole step) of every way in which the power can fail after every call; asserts that nothing is lost."""
+    ends, disk, done, judge = [], Disk(top), 0, Judge()
+    try:
+        for number, call in enumerate(calls, 1):
+            disk.apply(*call)
+            if call[0] == "sync" and Path(call[1]) == top:  # a save is done when the name of its folder is sure
+                done = max((int(name[5:]) for name in disk.root.sure if re.fullmatch(r"step-\d+", name)), default=0)
+            for way, choose in WAYS.items():
+                shutil.rmtree(lost, ignore_errors=True)
+                disk.write_out(lost, choose(rng))
+                whole = judge.whole_steps(lost)
+                assert max(whole, default=0) >= done, f"call {number} {call[:3]}, {way}: {whole} are whole, {done} was done"
+                for step in whole:
+                    model = f"step-{step:08}/model.safetensors"
+                    assert model not in real or (lost / model).read_bytes() == real[model], f"call {number}, {way}: other weights"
+                ends.append((number, way, max(whole, default=None)))
+    finally:
+        judge.close()
+        shutil.rmtree(lost, ignore_errors=True)
+    return ends
+
+
+def all_calls_were_seen(calls: list, top: Path, real: dict, folder: Path) -> bool:
+    disk = Disk(top)
+    for call in calls:
+        disk.apply(*call)
+    disk.write_out(folder, lambda node: "now")
+    return tree_of(folder) == real
+
+
 @scenario("3", cases=20, short=1)
 def power_loss(workshop, cases, rng):
     """After every call of four saves the power fails: the newest checkpoint that was done is there; a case: one of the ends trained on."""
     run = workshop.run(1, STEPS, KEEP)
     trace, top = workshop.folder / "trace", run.path / "checkpoints"
     run.to_end(environment(workshop, run, FAULT_TRACE=str(trace)))
-    calls, real = calls_of(trace), tree_of(top)
-    ends, disk, done, judge, lost = [], Disk(top), 0, Judge(), workshop.folder / "after"
-    for number, call in enumerate(calls, 1):
-        disk.apply(*call)
-        # A save is done when the name of its folder is sure.
-        if call[0] == "sync" and Path(call[1]) == top:
-            done = max((int(name[5:]) for name in disk.root.sure if re.fullmatch(r"step-\d+", name)), default=0)
-        for way, choose in WAYS.items():
-            shutil.rmtree(lost, ignore_errors=True)
-            disk.write_out(lost, choose(rng))
-            whole = judge.whole_steps(lost)
-            assert max(whole, default=0) >= done, f"call {number} {call[:3]}, {way}: {whole} are whole, {done} was done"
-            for step in whole:
-                model = f"step-{step:08}/model.safetensors"
-                assert model not in real or (lost / model).read_bytes() == real[model], f"call {number}, {way}: other weights"
-            ends.append((number, way, max(whole, default=None)))
-    judge.close()
-    disk.write_out(workshop.folder / "all", lambda node: "now")
-    assert tree_of(workshop.folder / "all") == real, "the library did not see every call"
-    train_on(workshop, run, calls, rng.sample(ends, min(cases, len(ends))), rng)
+    calls, real, lost = calls_of(trace), tree_of(top), workshop.folder / "after"
+    assert all_calls_were_seen(calls, top, real, workshop.folder / "all"), "the library did not see every call"
+    ends = ends_of(calls, top, real, lost, rng)
+    # A program that forgets to sync its files would be found out.
+    careless = [call for call in calls if call[0] != "sync" or not call[1].endswith((".safetensors", ".tmp"))]
+    try:
+        ends_of(careless, top, real, lost, rng)
+        raise RuntimeError("files that were not synced did not matter: this scenario finds nothing")
+    except AssertionError:
+        pass
+    chosen = rng.sample(ends, min(cases, len(ends)))
+    train_on(workshop, run, calls, chosen, rng)
     workshop.forget(run)
-    return f"{len(calls)} calls, {len(ends)} ends: always the newest that was done or a newer one; {min(cases, len(ends))} trained on exactly"
+    return f"{len(calls)} calls, {len(ends)} ends: always the newest that was done or a newer one; {len(chosen)} trained on exactly"
 
 
 def train_on(workshop, run, calls, ends, rng):

@@ -36,7 +36,7 @@ std::vector<std::string> card_seeds() {
   return {read_file(scratch_folder() / "card.json")};
 }
 
-const FuzzTarget kCardTarget{"card", read_any_card, card_seeds};
+const FuzzTarget kCardTarget{"card", read_any_card, card_seeds, 1000};
 
 }  // namespace
 }  // namespace tandem

@@ -61,7 +61,7 @@ std::vector<std::string> corpus_seeds() {
   return seeds;
 }
 
-const FuzzTarget kCorpusTarget{"corpus", read_any_corpus, corpus_seeds};
+const FuzzTarget kCorpusTarget{"corpus", read_any_corpus, corpus_seeds, 1000};
 
 }  // namespace
 }  // namespace tandem

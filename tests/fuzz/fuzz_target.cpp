@@ -18,8 +18,8 @@ std::vector<const FuzzTarget*>& registered() {
 
 }  // namespace
 
-FuzzTarget::FuzzTarget(std::string name, Run run, Seeds seeds, int replays)
-    : name_(std::move(name)), run_(run), seeds_(seeds), replays_(replays) {
+FuzzTarget::FuzzTarget(std::string parser, Run run, Seeds make_seeds, int replay_count)
+    : name_(std::move(parser)), run_(run), seeds_(make_seeds), replays_(replay_count) {
   registered().push_back(this);
 }
 
@@ -50,8 +50,8 @@ std::string joined_parts(std::span<const std::string> parts) {
   std::string input;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::size_t size = parts[i].size();
-    check(size < 1 << 16, "a part of a seed is too long");
     if (i + 1 < parts.size()) {
+      check(size < 1 << 16, "a part of a seed is too long");
       input += static_cast<char>(size & 0xff);
       input += static_cast<char>(size >> 8);
     }

@@ -1,6 +1,6 @@
 // fuzz_target: a parser of bytes from outside, with inputs to begin from. Every other file of this
 // folder registers one; libFuzzer drives it (scripts/fuzz), and every run of the unit tests does
-// for a few thousand changed inputs (replay_test.cpp).
+// for a few thousand changed inputs (replay.cpp).
 //
 //   const FuzzTarget kJsonTarget{"json", read_any_json, json_seeds};
 //
@@ -22,8 +22,9 @@ class FuzzTarget {
   using Run = void (*)(std::string_view input);
   using Seeds = std::vector<std::string> (*)();
 
-  // seeds: inputs that are taken, made by our own writers. replays: changed inputs a unit test.
-  FuzzTarget(std::string name, Run run, Seeds seeds, int replays = 3000);
+  // make_seeds: inputs that are taken, made by our own writers. replay_count: changed inputs in a
+  // unit test.
+  FuzzTarget(std::string parser, Run run, Seeds make_seeds, int replay_count = 3000);
   FuzzTarget(const FuzzTarget&) = delete;
   FuzzTarget& operator=(const FuzzTarget&) = delete;
 

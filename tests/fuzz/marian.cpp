@@ -32,7 +32,7 @@ std::vector<std::string> marian_seeds() {
                                                 R"({"num_beams":6,"length_penalty":1.0})"})};
 }
 
-const FuzzTarget kMarianTarget{"marian", read_any_marian, marian_seeds};
+const FuzzTarget kMarianTarget{"marian", read_any_marian, marian_seeds, 1000};
 
 }  // namespace
 }  // namespace tandem

@@ -2,6 +2,7 @@
 #include "data/vocab.h"
 
 #include "base/error.h"
+#include "base/protobuf.h"
 #include "data/test_text.h"
 #include "fuzz_target.h"
 
@@ -21,17 +22,45 @@ void read_any_vocab(std::string_view input) {
   vocab->sample(ids, {0.1, {}}, 7, sampled);
 }
 
+// "a" becomes "b" (src/data/normalizer_table.h).
+std::string small_table() {
+  constexpr std::uint32_t kPlaceOfA = 256 ^ 'a', kLeaf = 512;
+  std::vector<std::uint32_t> units(768, 1u << 31);
+  units[0] = 256 << 10;
+  units[kPlaceOfA] = (kPlaceOfA ^ kLeaf) << 10 | 1 << 8 | 'a';
+  units[kLeaf] = 1u << 31;
+  const auto bytes = static_cast<std::uint32_t>(units.size() * sizeof units[0]);
+  std::string table(reinterpret_cast<const char*>(&bytes), sizeof bytes);
+  table.append(reinterpret_cast<const char*>(units.data()), bytes);
+  return table + std::string("b\0", 2);
+}
+
+// With a smaller table: SentencePiece's own is thirty times as long as the rest.
+std::string small_model(const std::string& model, bool with_table) {
+  ProtobufMessage small;
+  for_each_field(model, [&](const ProtobufField& f) {
+    if (f.number != 3) {
+      small.bytes(f.number, f.bytes);
+    } else if (with_table) {
+      small.message(3, ProtobufMessage().bytes(1, "own").bytes(2, small_table()));
+    }
+  });
+  return small.text();
+}
+
 std::vector<std::string> vocab_seeds() {
   std::vector<std::string> seeds;
   for (const char* type : {"bpe", "unigram", "char", "word"}) {
     const std::string model = test_vocab(type, 60)->model_bytes();
-    seeds.push_back(
-        joined_parts(std::vector<std::string>{"ein stein \xc3\xbc\xe2\x96\x81  x", model}));
+    for (const bool with_table : {false, true}) {
+      seeds.push_back(joined_parts(std::vector<std::string>{"ein stein a \xc3\xbc\xe2\x96\x81  x",
+                                                            small_model(model, with_table)}));
+    }
   }
   return seeds;
 }
 
-const FuzzTarget kVocabTarget{"vocab", read_any_vocab, vocab_seeds, 300};
+const FuzzTarget kVocabTarget{"vocab", read_any_vocab, vocab_seeds, 1000};
 
 }  // namespace
 }  // namespace tandem

@@ -28,7 +28,7 @@ std::vector<std::string> yaml_seeds() {
   RunConfig config;
   config.run = "runs/x";
   return {dump_yaml(config),
-          "model: {preset: tiny, d_model: 64}  # small\noptim:\n  lr: 2.0\n  clip: null\n",
+          "model: {preset: tiny, d_model: 64}  # small\noptim:\n  lr: 2.0\n  clip: 1\n",
           "run: \"a \\\"b\\\"\"\ndata: {path: 'x'}\nbatch:\n  tokens: 4096\n"};
 }
 

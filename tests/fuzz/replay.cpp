@@ -82,7 +82,7 @@ TEST_P(Replay, SeedsAreTakenAndChangedOnesTakenOrRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Replay,
                          testing::ValuesIn(FuzzTarget::all().begin(), FuzzTarget::all().end()),
-                         [](const auto& info) { return info.param->name(); });
+                         [](const auto& target) { return target.param->name(); });
 
 }  // namespace
 }  // namespace tandem
