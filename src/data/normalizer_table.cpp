@@ -17,13 +17,11 @@ constexpr std::size_t kBytesOfALabel = 256;
 // outside or passes more entries than the library has room for is unsafe.
 class TableWalk {
  public:
+  // units: whole blocks of 256.
   TableWalk(std::vector<std::uint32_t> units, std::string_view texts)
       : units_(std::move(units)), texts_(texts), found_(units_.size(), kNew) {}
 
-  bool is_safe() {
-    if (units_.empty() || units_.size() % kBytesOfALabel != 0) return false;
-    return entries_below(offset(units_[0]), 0) <= kMostEntriesAtOnce;
-  }
+  bool is_safe() { return entries_below(offset(units_[0]), 0) <= kMostEntriesAtOnce; }
 
  private:
   static constexpr int kNew = -1, kOpen = -2, kUnsafe = std::numeric_limits<int>::max();
@@ -72,6 +70,7 @@ bool is_safe_normalizer_table(std::string_view table) {
   table.remove_prefix(sizeof bytes);
   if (bytes >= table.size() || table.back() != '\0') return false;
   std::vector<std::uint32_t> units(bytes / sizeof(std::uint32_t));
+  if (units.empty() || units.size() % kBytesOfALabel != 0) return false;
   std::memcpy(units.data(), table.data(), units.size() * sizeof(std::uint32_t));
   return TableWalk(std::move(units), table.substr(bytes)).is_safe();
 }
