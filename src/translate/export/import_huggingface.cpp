@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "data/vocab.h"
-#include "model/model_file.h"
+#include "model/layout.h"
 #include "model/model_folder.h"
 #include "model/model_path.h"
 #include "translate/export/marian_config.h"
@@ -49,6 +49,20 @@ void check_no_bias(const SafetensorsFile& file) {
   }
 }
 
+// Before memory is taken for it. Each of the names is looked for later.
+void check_size(const SafetensorsFile& file, ModelConfig config, std::int64_t vocabulary) {
+  config.vocab_multiple = 1;  // rows that pad are ours alone
+  const auto needed = static_cast<std::size_t>(parameter_count(model_layout(config, vocabulary)));
+  std::size_t held = 0;
+  for (const ArrayView& array : file.arrays()) held += array.bytes.size() / bytes_of(array.type);
+  if (held < needed) {
+    throw UserError(
+        format("{}: it holds {} numbers, but config.json asks for a model of {}; take "
+               "both from one place",
+               file.path().string(), held, needed));
+  }
+}
+
 // Rows that pad the vocabulary stay zero.
 void read_marian_weights(const SafetensorsFile& file, Transformer& model) {
   const FlatParams& params = model.params();
@@ -80,7 +94,7 @@ void import_huggingface(const fs::path& directory, const OutFolder& out) {
   const auto vocab = marian_vocab(directory, file);
   const SafetensorsFile weights(directory / kModelWeights);
   check_no_bias(weights);
-  require_weights(weights, config.model, vocab->size());
+  check_size(weights, config.model, vocab->size());
   Transformer model(config.model, vocab->size(), at::kCPU);
   read_marian_weights(weights, model);
   write_model_folder(out.path, config, model.params(), model.params().values(),
