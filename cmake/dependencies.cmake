@@ -22,6 +22,10 @@ find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
 add_library(protozero INTERFACE)
 target_include_directories(protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE})
 
+if(TANDEM_FUZZ)
+  return()
+endif()
+
 # LibTorch: the one that CMAKE_PREFIX_PATH names, else the wheel that scripts/setup put into .venv.
 # Its folder of headers also holds another version of fmt; a link to ours, which is searched first, keeps
 # one program from having two.

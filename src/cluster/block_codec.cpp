@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstring>
 
+#include "base/cpu_clones.h"
+
 namespace tandem {
 namespace {
-
-#define TANDEM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 
 constexpr std::size_t kLargestBlock = 256;
 constexpr std::int32_t kInfinityBits = 0x7f800000;

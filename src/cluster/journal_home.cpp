@@ -68,7 +68,7 @@ void JournalHome::received(const Peer& peer, std::string_view text, HubPeers& pe
     copy.hash = reader.text();
     ++copy.asked;
   } else if (kind == JournalKind::got) {
-    copy.got = std::min(reader.i64(), copy.sent);
+    copy.got = std::clamp<std::int64_t>(reader.i64(), 0, copy.sent);
   } else if (kind == JournalKind::record) {
     const std::string_view record = reader.text();
     if (records_.size() < kMostUntakenRecords) records_.emplace_back(record);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "base/format.h"
@@ -35,7 +36,7 @@ void StoreService::received(const Peer& peer, std::string_view message, HubPeers
     case StoreOperation::get: {
       const auto at = values_.find(key);
       if (at != values_.end()) return peers.send(peer.id, answer(StoreStatus::ok, at->second));
-      const auto wait = std::chrono::milliseconds(std::min<std::int64_t>(number, 86'400'000));
+      const std::chrono::milliseconds wait(std::clamp<std::int64_t>(number, 0, 86'400'000));
       waiting_.push_back({peer.id, key, std::chrono::steady_clock::now() + wait});
       return;
     }

@@ -60,15 +60,17 @@ std::string limit_text(Kind kind, double limit) {
   return format("{}", limit);
 }
 
+// A limit that is not finite is none and has no text.
 std::string limits_text(const Option& option) {
   const Limits& limits = option.limits;
+  if (!std::isfinite(limits.least)) {
+    return option.kind == Kind::integer ? "any whole number" : "any number";
+  }
   const std::string least = limit_text(option.kind, limits.least);
-  const std::string most = limit_text(option.kind, limits.most);
-  const bool has_least = std::isfinite(limits.least), has_most = std::isfinite(limits.most);
-  if (!has_least) return option.kind == Kind::integer ? "any whole number" : "any number";
-  if (!has_most) return limits.least_itself ? least + " or more" : "above " + least;
+  if (!std::isfinite(limits.most))
+    return limits.least_itself ? least + " or more" : "above " + least;
   return format("{} {} {}", limits.least_itself ? least : "above " + least,
-                limits.most_itself ? "to" : "to below", most);
+                limits.most_itself ? "to" : "to below", limit_text(option.kind, limits.most));
 }
 
 bool is_inside(const Limits& limits, double number) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -10,6 +11,8 @@
 
 namespace tandem {
 namespace {
+
+constexpr std::uint64_t kMostSentenceIds = std::numeric_limits<std::int32_t>::max();
 
 [[noreturn]] void refuse(const fs::path& path, std::string_view why) {
   throw UserError(format("{}: {}; prepare the dataset again", path.string(), why));
@@ -64,7 +67,12 @@ Corpus::Corpus(const fs::path& dataset, const std::string& part)
 
   bounds_ = view_as<std::uint64_t>(body).first(words - blocks);
   block_hashes_ = view_as<std::uint64_t>(body).last(blocks);
-  if (bounds_.front() != 0 || bounds_.back() != header.ids || !std::ranges::is_sorted(bounds_)) {
+  const auto makes_a_sentence = [](std::uint64_t begin, std::uint64_t end) {
+    return begin <= end && end - begin <= kMostSentenceIds;
+  };
+  if (bounds_.front() != 0 || bounds_.back() != header.ids ||
+      !std::ranges::equal(bounds_.first(bounds_.size() - 1), bounds_.subspan(1),
+                          makes_a_sentence)) {
     refuse(index_path, "the index makes no sense");
   }
   special_ = header.special;

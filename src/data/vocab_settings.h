@@ -16,7 +16,8 @@ struct VocabSettings {
   bool has_user_defined_pieces = false;
 };
 
-// Throws UserError when the bytes are no SentencePiece model; name is the file's, for the message.
+// Throws UserError when the bytes are no SentencePiece model, or one that the library would read
+// beyond its end (normalizer_table.h); name is the file's, for the message.
 VocabSettings read_vocab_settings(std::string_view model, std::string_view name);
 
 }  // namespace tandem

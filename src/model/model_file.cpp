@@ -13,6 +13,22 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return format("[{}]", join(shape, ", "));
 }
 
+const ArrayView& needed_array(const SafetensorsFile& file, const std::string& name,
+                              const std::vector<std::int64_t>& shape) {
+  const ArrayView* array = file.find(name);
+  if (array == nullptr) {
+    throw UserError(format("{}: it lacks {}; use the settings it was trained with",
+                           file.path().string(), name));
+  }
+  if (array->type != ArrayType::f32 || array->shape != shape) {
+    throw UserError(
+        format("{}: {} has shape {} where this model needs fp32 of {}; use the "
+               "settings it was trained with",
+               file.path().string(), name, shape_text(array->shape), shape_text(shape)));
+  }
+  return *array;
+}
+
 }  // namespace
 
 void write_flat(const fs::path& path, const FlatParams& params, const Tensor& flat,
@@ -25,6 +41,10 @@ void write_flat(const fs::path& path, const FlatParams& params, const Tensor& fl
     arrays.push_back({slot.name, ArrayType::f32, slot.shape, std::as_bytes(floats)});
   }
   write_safetensors(path, arrays, metadata);
+}
+
+void require_arrays(const SafetensorsFile& file, const std::vector<ParamSpec>& layout) {
+  for (const ParamSpec& spec : layout) needed_array(file, spec.name, spec.shape);
 }
 
 void read_flat(const SafetensorsFile& file, const FlatParams& params, const Tensor& flat) {
@@ -43,19 +63,9 @@ void read_flat(const SafetensorsFile& file, const FlatParams& params, const Tens
   }
   Tensor values = at::zeros(flat.sizes(), at::kFloat);
   for (const FlatParams::Slot& slot : params.slots()) {
-    const ArrayView* array = file.find(slot.name);
-    if (array == nullptr) {
-      throw UserError(format("{}: it lacks {}; use the settings it was trained with",
-                             file.path().string(), slot.name));
-    }
-    if (array->type != ArrayType::f32 || array->shape != slot.shape) {
-      throw UserError(format(
-          "{}: {} has shape {} where this model needs fp32 of {}; use the "
-          "settings it was trained with",
-          file.path().string(), slot.name, shape_text(array->shape), shape_text(slot.shape)));
-    }
-    std::memcpy(values.mutable_data_ptr<float>() + slot.offset, array->bytes.data(),
-                array->bytes.size());
+    const ArrayView& array = needed_array(file, slot.name, slot.shape);
+    std::memcpy(values.mutable_data_ptr<float>() + slot.offset, array.bytes.data(),
+                array.bytes.size());
   }
   flat.copy_(values);
 }

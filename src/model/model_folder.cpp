@@ -75,6 +75,7 @@ ModelFolder load_model_folder(const fs::path& folder, at::Device device, at::Sca
                "another copy",
                file.path().string(), hash_of_values(file), stated));
   }
+  require_arrays(file, model_layout(loaded.config.model, loaded.vocab->size()));
   loaded.model =
       std::make_unique<Transformer>(loaded.config.model, loaded.vocab->size(), device, compute);
   read_flat(file, loaded.model->params(), loaded.model->params().values());

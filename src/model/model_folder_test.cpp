@@ -92,6 +92,11 @@ TEST_F(ModelFolderTest, RefusesMissingFilesAndOtherSettings) {
   deeper.model.encoder_layers = 2;
   atomic_write(folder_ / kModelConfig, dump_yaml(deeper));
   EXPECT_THAT(load_failure(), HasSubstr("encoder.layers.1"));
+  deeper.model.d_model = 65536;
+  deeper.model.ffn = 1 << 20;
+  deeper.model.encoder_layers = 256;
+  atomic_write(folder_ / kModelConfig, dump_yaml(deeper));  // petabytes
+  EXPECT_THAT(load_failure(), HasSubstr("this model needs"));
   fs::remove(folder_ / kModelConfig);
   EXPECT_THAT(load_failure(), HasSubstr(kModelConfig));
 }

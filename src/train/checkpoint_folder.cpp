@@ -4,13 +4,11 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "base/hash.h"
 #include "model/safetensors.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
 constexpr const char* kFirst = "first_moment.";
 constexpr const char* kSecond = "second_moment.";
 constexpr const char* kKept = "kept.";  // and the host's number
@@ -65,25 +63,6 @@ std::string kept_prefix(std::size_t host) {
   return format("{}{}.", kKept, host);
 }
 
-std::string manifest_hash(Json manifest) {
-  return hash_text(hash64(manifest.set("hash", "").dump()));
-}
-
-Json manifest_of(const fs::path& folder, std::uint64_t& bytes) {
-  Json files = Json::object();
-  for (const char* name : {kModelFile, kOptimizerFile, kStateFile}) {
-    const MappedFile file(folder / name);
-    bytes += file.bytes().size();
-    files.set(name, Json::object()
-                        .set("bytes", file.bytes().size())
-                        .set("hash", hash_text(hash64(file.bytes()))));
-  }
-  Json manifest = Json::object();
-  manifest.set("version", kVersion).set("files", std::move(files)).set("hash", "");
-  manifest.set("hash", manifest_hash(manifest));
-  return manifest;
-}
-
 }  // namespace
 
 std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
@@ -101,40 +80,13 @@ std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
   write_safetensors(staged.path() / kModelFile, model);
   write_safetensors(staged.path() / kOptimizerFile, optimizer);
   atomic_write(staged.path() / kStateFile, state.dump(2) + "\n");
-  std::uint64_t bytes = 0;
-  const std::string manifest = manifest_of(staged.path(), bytes).dump(2) + "\n";
+  const std::vector<ManifestEntry> files = manifest_entries(staged.path());
+  const std::string manifest = manifest_text(files);
   atomic_write(staged.path() / kManifestFile, manifest);
   staged.commit();
-  return bytes + manifest.size();
-}
-
-std::string checkpoint_problem(const fs::path& folder) try {
-  const fs::path path = folder / kManifestFile;
-  if (!fs::exists(path)) return format("{} is missing", kManifestFile);
-  const Json manifest = Json::parse(read_file(path), kManifestFile);
-  if (manifest.at("version").as_int() != kVersion) {
-    return format("{} has version {}, this program reads {}", kManifestFile,
-                  manifest.at("version").as_int(), kVersion);
-  }
-  if (manifest_hash(manifest) != manifest.at("hash").as_string()) {
-    return format("{} is damaged", kManifestFile);
-  }
-  for (const auto& [name, facts] : manifest.at("files").members()) {
-    if (!fs::exists(folder / name)) return format("{} is missing", name);
-    const MappedFile file(folder / name);
-    const auto size = static_cast<std::int64_t>(file.bytes().size());
-    if (size != facts.at("bytes").as_int()) {
-      return format("{} has {} bytes instead of {}", name, size, facts.at("bytes").as_int());
-    }
-    if (hash_text(hash64(file.bytes())) != facts.at("hash").as_string()) {
-      return format("{} is damaged (its hash differs from the manifest's)", name);
-    }
-  }
-  return {};
-} catch (const Error& error) {
-  return error.what();
-} catch (const fs::filesystem_error& error) {
-  return error.what();
+  std::uint64_t bytes = manifest.size();
+  for (const ManifestEntry& file : files) bytes += static_cast<std::uint64_t>(file.bytes);
+  return bytes;
 }
 
 Json read_checkpoint_state(const fs::path& folder) {

@@ -1,7 +1,6 @@
 // checkpoint_folder: one checkpoint on disk: model.safetensors (the weights to translate with: the
 // averaged ones when averaging is on), optimizer.safetensors (all else that Adam needs), state.json
-// and, written last, MANIFEST.json with sizes and hashes of the others. A folder whose manifest
-// does not fit is no checkpoint. Format: docs/decisions/0004-checkpoints.md.
+// and MANIFEST.json (checkpoint_manifest.h). Format: docs/decisions/0004-checkpoints.md.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +10,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "model/flat_params.h"
+#include "train/checkpoint_manifest.h"
 
 namespace tandem {
 
@@ -20,18 +20,10 @@ struct TrainTensors {
   std::vector<Tensor> kept = {};  // by a lossy exchange, of each host (GradExchange::gather_kept)
 };
 
-inline constexpr const char* kModelFile = "model.safetensors";
-inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
-inline constexpr const char* kStateFile = "state.json";
-inline constexpr const char* kManifestFile = "MANIFEST.json";
-
 // Appears whole or not at all; replaces one of the same name. Tensors are on the CPU. Returns the
 // bytes written. A disk that fails is an EnvError.
 std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
                                const TrainTensors& tensors, const Json& state);
-
-// Reads every byte. Empty: it is whole. Else what is wrong, without the folder's name.
-std::string checkpoint_problem(const fs::path& folder);
 
 Json read_checkpoint_state(const fs::path& folder);
 // Fills the tensors, on any device. Arrays that do not fit the layout are a UserError.

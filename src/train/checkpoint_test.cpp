@@ -95,6 +95,22 @@ TEST(Checkpoint, EveryFlippedBitMissingFileAndCutIsFound) {
   EXPECT_NE(checkpoint_problem(folder.path() / "absent"), "");
 }
 
+TEST(Checkpoint, AManifestOfOtherFilesIsNone) {
+  const TemporaryFolder folder;
+  const Fixture f;
+  const fs::path path = folder.path() / "step-1";
+  write_checkpoint(path, f.layout, f.tensors(1), Json::object().set("step", 1));
+  const std::vector<ManifestEntry> right = manifest_entries(path);
+  std::vector<ManifestEntry> fewer{right[0], right[1]}, outside = right;
+  outside[2].name = "../step-1/state.json";
+  for (const auto& entries : {fewer, outside, std::vector<ManifestEntry>{}}) {
+    atomic_write(path / kManifestFile, manifest_text(entries));
+    EXPECT_NE(checkpoint_problem(path), "");
+  }
+  atomic_write(path / kManifestFile, manifest_text(right));
+  EXPECT_EQ(checkpoint_problem(path), "");
+}
+
 TEST(CheckpointStore, SavesWhatWasThereWhenItWasAsked) {
   const TemporaryFolder folder;
   const Fixture f;

@@ -20,6 +20,15 @@ struct Told {
   Tensor common;  // of mode local
 };
 
+// A gradient that one rank computes wrongly at some steps.
+struct BadGradient {
+  std::int64_t first_step = -1, steps = 1;
+  int rank = 0;
+  std::size_t parameter = 0;
+  bool whole = false;  // else its first number
+  float value = 0;
+};
+
 struct Plan {
   TrainSetting setting = sample_setting(12);
   at::ScalarType compute = at::kFloat;
@@ -30,6 +39,7 @@ struct Plan {
   std::int64_t spoil_step = -1;  // the last rank's weights change there
   bool local = false;
   bool shard = false;
+  BadGradient bad = {};
 };
 
 // One worker's run, with everything of its own but the corpus.
@@ -92,7 +102,18 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
     result.val_loss = result.train_loss = 100.0 - static_cast<double>(step);
     return result;
   };
+  std::int64_t now = 0;
+  if (plan.bad.first_step > 0 && comm.rank() == plan.bad.rank) {
+    params.parameter(plan.bad.parameter).register_hook([&](const Tensor& gradient) {
+      Tensor spoilt = gradient.clone();
+      const bool due = now >= plan.bad.first_step && now < plan.bad.first_step + plan.bad.steps;
+      if (due)
+        spoilt.view(-1).slice(0, 0, plan.bad.whole ? spoilt.numel() : 1).fill_(plan.bad.value);
+      return spoilt;
+    });
+  }
   const auto phase = [&](std::int64_t step, const char*) {
+    now = step;
     if (step == 3 && comm.rank() == plan.stopped_rank) stop = true;
     if (step == plan.spoil_step && comm.rank() + 1 == comm.size()) {
       const at::NoGradGuard no_gradient;
@@ -231,6 +252,44 @@ TEST(TrainerWorkers, ShardedStateSkipsAnOverflow) {
   plan.setting.optim.loss_scale = 1 << 24;
   plan.setting.stop.steps = 16;
   expect_same_sharded({0, 0}, plan);
+}
+
+// A case is a function of the seed: scripts/faults nan_gradients runs a hundred of them
+// (--gtest_repeat, --gtest_shuffle).
+TEST(TrainerWorkers, AGradientOfOneRankThatIsNotFiniteIsSkippedByAllAlike) {
+  const auto seed = static_cast<std::uint64_t>(testing::UnitTest::GetInstance()->random_seed());
+  std::uint64_t drawn = 0;
+  const auto below = [&](std::uint64_t bound) {
+    return bounded(random_bits(seed, 0, drawn++), bound);
+  };
+  const std::vector<int> hosts = std::vector<std::vector<int>>{{0, 0}, {0, 1}, {0, 0, 1}}[below(3)];
+  constexpr float kValues[] = {std::numeric_limits<float>::quiet_NaN(),
+                               std::numeric_limits<float>::infinity(),
+                               -std::numeric_limits<float>::infinity()};
+  Plan plan{.setting = sample_setting(9),
+            .wire = below(2) == 0 ? LinkFormat::fp32 : LinkFormat::bf16,
+            .shared = below(2) == 0,
+            .shard = below(2) == 0};
+  plan.setting.check_every = 1;
+  plan.bad = {.first_step = 1 + static_cast<std::int64_t>(below(5)),
+              .steps = below(2) == 0 ? 1 : 4,
+              .rank = static_cast<int>(below(hosts.size())),
+              .parameter = below(20),
+              .whole = below(2) == 0,
+              .value = kValues[below(3)]};
+  const TemporaryFolder folder;
+  const auto told = train(hosts, plan, folder.path());
+  for (const Told& worker : told) {
+    ASSERT_EQ(worker.steps.size(), 9u);
+    for (std::int64_t step = 1; step <= 9; ++step) {
+      const bool bad = step >= plan.bad.first_step && step < plan.bad.first_step + plan.bad.steps;
+      EXPECT_EQ(worker.steps[static_cast<std::size_t>(step - 1)].skipped, bad)
+          << "seed " << seed << ", step " << step;
+    }
+    EXPECT_TRUE(at::equal(worker.values, told[0].values)) << "seed " << seed;
+    EXPECT_TRUE(at::isfinite(worker.values).all().item<bool>()) << "seed " << seed;
+    EXPECT_TRUE(at::isfinite(worker.moments).all().item<bool>()) << "seed " << seed;
+  }
 }
 
 TEST(TrainerWorkers, AWorkerWithoutSentencesTakesPart) {

@@ -1,5 +1,7 @@
-// Stands before the C library: the n-th call that changes files below a folder fails or ends the process.
+// Stands before the C library: the n-th call that changes files below a folder fails or ends the process; or all of
+// them are written down.
 // FAULT_BELOW=/folder  FAULT_AT=n  FAULT_HOW=kill|ENOSPC|EIO|short  FAULT_COUNT=/file (the number of calls is written there)
+// FAULT_TRACE=/file (a line a call, what was written goes to /file.data)
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -23,13 +26,14 @@ static int below(const char* path) {
   return folder && path && strncmp(path, folder, strlen(folder)) == 0;
 }
 
-static int descriptor_below(int fd) {
-  char link[64], path[PATH_MAX];
+// The path of a descriptor, with a name behind it; "" when there is none.
+static const char* path_at(int fd, const char* name, char* path) {
+  char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t n = readlink(link, path, sizeof path - 1);
-  if (n < 0) return 0;
-  path[n] = 0;
-  return below(path);
+  const ssize_t n = readlink(link, path, PATH_MAX - 1);
+  path[n < 0 ? 0 : n] = 0;
+  if (n > 0 && name) snprintf(path + n, PATH_MAX - (size_t)n, "/%s", name);
+  return path;
 }
 
 static enum outcome judge(int counts) {
@@ -53,27 +57,86 @@ __attribute__((destructor)) static void tell(void) {
   }
 }
 
+// By system calls: our own write() stands before the library's.
+static void append(const char* file, const char* ending, const void* bytes, size_t size) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s%s", file, ending);
+  const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (fd < 0 || syscall(SYS_write, fd, bytes, size) != (ssize_t)size) abort();
+  syscall(SYS_close, fd);
+}
+
+static void note(int counts, const char* what, const char* path, const char* to, const void* bytes, size_t size) {
+  const char* trace = getenv("FAULT_TRACE");
+  if (!counts || !trace) return;
+  char line[2 * PATH_MAX + 64];
+  const int n = snprintf(line, sizeof line, "%s\t%s\t%s\t%zu\n", what, path, to, size);
+  if (size > 0) append(trace, ".data", bytes, size);
+  append(trace, "", line, (size_t)n);
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 ssize_t write(int fd, const void* data, size_t size) {
-  switch (judge(descriptor_below(fd))) {
-    case fail: return -1;
-    case shorter: return REAL(write)(fd, data, size > 1 ? size / 2 : size);
-    default: return REAL(write)(fd, data, size);
-  }
+  char path[PATH_MAX];
+  const int counts = below(path_at(fd, NULL, path));
+  const enum outcome outcome = judge(counts);
+  if (outcome == fail) return -1;
+  const ssize_t n = REAL(write)(fd, data, outcome == shorter && size > 1 ? size / 2 : size);
+  if (n > 0) note(counts, "write", path, "", data, (size_t)n);
+  return n;
 }
-int fsync(int fd) { return judge(descriptor_below(fd)) == fail ? -1 : REAL(fsync)(fd); }
-int fdatasync(int fd) { return judge(descriptor_below(fd)) == fail ? -1 : REAL(fdatasync)(fd); }
-int rename(const char* from, const char* to) { return judge(below(from)) == fail ? -1 : REAL(rename)(from, to); }
+static int synced(int fd, int (*real)(int)) {
+  char path[PATH_MAX];
+  const int counts = below(path_at(fd, NULL, path));
+  if (judge(counts) == fail) return -1;
+  const int result = real(fd);
+  if (result == 0) note(counts, "sync", path, "", NULL, 0);
+  return result;
+}
+int fsync(int fd) { return synced(fd, REAL(fsync)); }
+int fdatasync(int fd) { return synced(fd, REAL(fdatasync)); }
+int rename(const char* from, const char* to) {
+  if (judge(below(from)) == fail) return -1;
+  const int result = REAL(rename)(from, to);
+  if (result == 0) note(below(from), "rename", from, to, NULL, 0);
+  return result;
+}
 int renameat2(int a, const char* from, int b, const char* to, unsigned flags) {
-  return judge(below(from)) == fail ? -1 : REAL(renameat2)(a, from, b, to, flags);
+  if (judge(below(from)) == fail) return -1;
+  const int result = REAL(renameat2)(a, from, b, to, flags);
+  if (result == 0) note(below(from), flags & RENAME_EXCHANGE ? "exchange" : "rename", from, to, NULL, 0);
+  return result;
 }
-int mkdir(const char* path, mode_t mode) { return judge(below(path)) == fail ? -1 : REAL(mkdir)(path, mode); }
-int unlink(const char* path) { return judge(below(path)) == fail ? -1 : REAL(unlink)(path); }
+int mkdir(const char* path, mode_t mode) {
+  if (judge(below(path)) == fail) return -1;
+  const int result = REAL(mkdir)(path, mode);
+  if (result == 0) note(below(path), "mkdir", path, "", NULL, 0);
+  return result;
+}
+int unlink(const char* path) {
+  if (judge(below(path)) == fail) return -1;
+  const int result = REAL(unlink)(path);
+  if (result == 0) note(below(path), "unlink", path, "", NULL, 0);
+  return result;
+}
+int unlinkat(int fd, const char* name, int flags) {
+  char path[PATH_MAX];
+  if (fd == AT_FDCWD || name[0] == '/') snprintf(path, sizeof path, "%s", name);
+  else path_at(fd, name, path);
+  if (judge(below(path)) == fail) return -1;
+  const int result = REAL(unlinkat)(fd, name, flags);
+  if (result == 0) note(below(path), flags & AT_REMOVEDIR ? "rmdir" : "unlink", path, "", NULL, 0);
+  return result;
+}
 int open(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
   const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
   va_end(more);
-  return judge((flags & (O_WRONLY | O_RDWR)) && below(path)) == fail ? -1 : REAL(open)(path, flags, mode);
+  const int counts = (flags & (O_WRONLY | O_RDWR)) && below(path);
+  if (judge(counts) == fail) return -1;
+  const int result = REAL(open)(path, flags, mode);
+  if (result >= 0) note(counts, flags & O_TRUNC ? "create" : "open", path, "", NULL, 0);
+  return result;
 }

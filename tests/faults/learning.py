@@ -1,8 +1,9 @@
-"""Training that runs away."""
+"""Training that runs away, and training that does not."""
 
 import shutil
+import subprocess
 
-from workshop import scenario
+from workshop import TANDEM, scenario
 
 CALM = ("checkpoint.every=20", "checkpoint.keep=20")
 
@@ -30,3 +31,31 @@ def divergence(workshop, cases, rng):
         workshop.forget(run)
         workshop.forget(wild)
     return f"{cases} of {cases} found after {latest} steps at most and taken back"
+
+
+@scenario("18", cases=20, short=1)
+def healthy_runs(workshop, cases, rng):
+    """Runs of several seeds, rates and numbers of workers: no alarm of any kind."""
+    steps = 0
+    for case in range(cases):
+        settings = [f"seed={rng.randrange(1, 10_000)}", f"optim.lr={rng.choice([0.002, 0.005, 0.01])}", f"model.dropout={rng.choice([0.0, 0.2])}"]
+        run = workshop.run(1 + case % 2, rng.choice([150, 250, 400]), *settings)
+        errors = run.to_end()
+        alarms = [line["text"] for line in run.lines("event") if line["kind"] in ("rollback", "restart")]
+        assert not alarms, f"{settings}: {alarms}"
+        assert not any(line["skipped"] for line in run.lines("step")), f"{settings}: a step was skipped"
+        assert run.starts() == 1 and "stopped answering" not in errors, f"{settings}: {errors}"
+        steps += run.last_step()
+        workshop.forget(run)
+    return f"{cases} runs, {steps} steps, no alarm"
+
+
+@scenario("17", cases=100, short=3)
+def nan_gradients(workshop, cases, rng):
+    """NaN or infinity in a gradient of one rank, one number or all, for a step or more: skipped by all ranks alike (train_test)."""
+    test = "TrainerWorkers.AGradientOfOneRankThatIsNotFiniteIsSkippedByAllAlike"
+    done = subprocess.run([TANDEM.parent / "train_test", f"--gtest_filter={test}", f"--gtest_repeat={cases}", "--gtest_shuffle",
+                           f"--gtest_random_seed={rng.randrange(1, 99_000 - cases)}", "--gtest_brief=1"], capture_output=True, text=True, timeout=3600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert done.stdout.count("[  PASSED  ] 1 test") == cases, done.stdout[-1000:]
+    return f"{cases} of {cases} skipped alike; weights equal and finite on all ranks"

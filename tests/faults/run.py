@@ -15,11 +15,14 @@ from pathlib import Path
 import files  # noqa: F401  (each registers its scenarios)
 import kills  # noqa: F401
 import learning  # noqa: F401
+import memory  # noqa: F401
+import network  # noqa: F401
+import power  # noqa: F401
 import saves  # noqa: F401
 import settings  # noqa: F401
 import soak  # noqa: F401
 import strangers  # noqa: F401
-from workshop import SCENARIOS, Workshop
+from workshop import SCENARIOS, Skipped, Workshop
 
 
 def attempt(chosen, workshop, options) -> bool:
@@ -27,6 +30,9 @@ def attempt(chosen, workshop, options) -> bool:
     began = time.monotonic()
     try:
         said = chosen.run(workshop, cases, random.Random(f"{chosen.name} {options.seed}"))
+    except Skipped as why:
+        print(f"skip   {chosen.name} (fault {chosen.number}): {why}", flush=True)
+        return True
     except Exception as defect:
         traceback.print_exc()
         print(f"FAILED {chosen.name} (fault {chosen.number}, seed {options.seed}): {defect}", flush=True)

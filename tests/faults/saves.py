@@ -17,7 +17,7 @@ def faulty(workshop) -> Path:
 
 
 def environment(workshop, run, **more) -> dict:
-    return {"LD_PRELOAD": str(faulty(workshop)), "FAULT_BELOW": str(run.path / "checkpoints"), **more}
+    return {"LD_PRELOAD": str(faulty(workshop)), "FAULT_BELOW": str(run.path / "checkpoints"), "ASAN_OPTIONS": "verify_asan_link_order=0", **more}
 
 
 def calls_of_a_run(workshop) -> int:

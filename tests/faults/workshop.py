@@ -40,6 +40,10 @@ class Scenario:
     short: int
 
 
+class Skipped(Exception):
+    """This machine forbids what the scenario needs."""
+
+
 SCENARIOS = {}
 
 

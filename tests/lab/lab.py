@@ -128,13 +128,17 @@ class Lab:
         self._started.append(process)
         return process
 
+    def forget(self, process: subprocess.Popen):
+        """One that was started and has ended."""
+        self._started.remove(process)
+
     def run(self, host: str, command: list, env=None, timeout=120) -> subprocess.CompletedProcess:
         """Standard output and error together, as text."""
         process = self.start(host, command, env)
         try:
             output, _ = process.communicate(timeout=timeout)
         finally:
-            self._started.remove(process)
+            self.forget(process)
             if process.poll() is None:
                 process.kill()
                 process.wait()

@@ -5,91 +5,15 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "base/json.h"
-#include "config/validate.h"
 #include "data/vocab.h"
+#include "model/layout.h"
 #include "model/model_folder.h"
 #include "model/model_path.h"
+#include "translate/export/marian_config.h"
 #include "translate/export/marian_names.h"
 
 namespace tandem {
 namespace {
-
-// One of the directory's JSON files; what it lacks has the value that transformers gives it.
-class MarianFile {
- public:
-  explicit MarianFile(fs::path path)
-      : path_(std::move(path)), json_(Json::parse(read_file(path_), path_.string())) {}
-
-  const Json& json() const { return json_; }
-  std::int64_t number(const char* key) const {
-    const Json* value = json_.find(key);
-    if (value == nullptr) fail(format("it lacks {}", key));
-    return value->as_int();
-  }
-  double fraction(const char* key, double otherwise) const {
-    const Json* value = json_.find(key);
-    return value == nullptr ? otherwise : value->as_double();
-  }
-  bool flag(const char* key, bool otherwise) const {
-    const Json* value = json_.find(key);
-    return value == nullptr ? otherwise : value->as_bool();
-  }
-  std::string text(const char* key, const char* otherwise) const {
-    const Json* value = json_.find(key);
-    return value == nullptr ? otherwise : value->as_string();
-  }
-  void need(bool good, const char* what) const {
-    if (!good) fail(what);
-  }
-  [[noreturn]] void fail(std::string_view what) const {
-    throw UserError(format("{}: {}; tandem cannot use such a model", path_.string(), what));
-  }
-
- private:
-  fs::path path_;
-  Json json_;
-};
-
-Activation marian_activation(const MarianFile& file) {
-  const std::string name = file.text("activation_function", "gelu");
-  if (name == "relu") return Activation::relu;
-  if (name != "gelu") file.fail("activation_function is neither relu nor gelu");
-  return Activation::gelu;
-}
-
-Tied marian_tied(const MarianFile& file) {
-  const bool words = file.flag("share_encoder_decoder_embeddings", true);
-  const bool output = file.flag("tie_word_embeddings", true);
-  if (words && !output) file.fail("one matrix for both sides but not for the output");
-  return words ? Tied::all : output ? Tied::decoder : Tied::none;
-}
-
-ModelConfig marian_model(const MarianFile& file) {
-  file.need(file.text("model_type", "") == "marian", "model_type is not marian");
-  file.need(!file.flag("normalize_before", false), "normalize_before is set");
-  file.need(!file.flag("normalize_embedding", false), "normalize_embedding is set");
-  file.need(file.flag("scale_embedding", false), "scale_embedding is not set");
-  for (const char* key : {"attention_heads", "ffn_dim"}) {
-    file.need(file.number(format("encoder_{}", key).c_str()) ==
-                  file.number(format("decoder_{}", key).c_str()),
-              "encoder and decoder have layers of different size");
-  }
-  ModelConfig model;
-  model.d_model = file.number("d_model");
-  model.heads = file.number("encoder_attention_heads");
-  model.ffn = file.number("encoder_ffn_dim");
-  model.encoder_layers = file.number("encoder_layers");
-  model.decoder_layers = file.number("decoder_layers");
-  model.norm = NormPlace::post;
-  model.activation = marian_activation(file);
-  model.tied = marian_tied(file);
-  model.dropout = file.fraction("dropout", 0.1);
-  model.attention_dropout = file.fraction("attention_dropout", 0);
-  model.relu_dropout = file.fraction("activation_dropout", 0);
-  model.max_positions = file.number("max_position_embeddings");
-  return model;
-}
 
 // Ids must be those of the one SentencePiece model, or what is read would not be what was learned.
 std::shared_ptr<const Vocab> marian_vocab(const fs::path& directory, const MarianFile& config) {
@@ -125,6 +49,20 @@ void check_no_bias(const SafetensorsFile& file) {
   }
 }
 
+// Before memory is taken for it. Each of the names is looked for later.
+void check_size(const SafetensorsFile& file, ModelConfig config, std::int64_t vocabulary) {
+  config.vocab_multiple = 1;  // rows that pad are ours alone
+  const auto needed = static_cast<std::size_t>(parameter_count(model_layout(config, vocabulary)));
+  std::size_t held = 0;
+  for (const ArrayView& array : file.arrays()) held += array.bytes.size() / bytes_of(array.type);
+  if (held < needed) {
+    throw UserError(
+        format("{}: it holds {} numbers, but config.json asks for a model of {}; take "
+               "both from one place",
+               file.path().string(), held, needed));
+  }
+}
+
 // Rows that pad the vocabulary stay zero.
 void read_marian_weights(const SafetensorsFile& file, Transformer& model) {
   const FlatParams& params = model.params();
@@ -145,29 +83,6 @@ void read_marian_weights(const SafetensorsFile& file, Transformer& model) {
   }
 }
 
-RunConfig marian_run(const fs::path& directory, const MarianFile& file) {
-  RunConfig config;
-  config.run = directory.string();
-  config.model = marian_model(file);
-  config.data.max_length = std::min(config.data.max_length, config.model.max_positions);
-  if (fs::exists(directory / "tokenizer_config.json")) {
-    const MarianFile tokenizer(directory / "tokenizer_config.json");
-    if (tokenizer.json().find("model_max_length") != nullptr) {
-      config.data.max_length = std::clamp<std::int64_t>(tokenizer.number("model_max_length"), 2,
-                                                        config.model.max_positions);
-    }
-  }
-  if (fs::exists(directory / "generation_config.json")) {
-    const MarianFile generation(directory / "generation_config.json");
-    config.eval.alpha = generation.fraction("length_penalty", config.eval.alpha);
-    config.eval.beam = static_cast<std::int64_t>(
-        generation.fraction("num_beams", static_cast<double>(config.eval.beam)));
-  }
-  const auto problems = validate(config);
-  if (!problems.empty()) file.fail(problems.front().message);
-  return config;
-}
-
 }  // namespace
 
 void import_huggingface(const fs::path& directory, const OutFolder& out) {
@@ -179,6 +94,7 @@ void import_huggingface(const fs::path& directory, const OutFolder& out) {
   const auto vocab = marian_vocab(directory, file);
   const SafetensorsFile weights(directory / kModelWeights);
   check_no_bias(weights);
+  check_size(weights, config.model, vocab->size());
   Transformer model(config.model, vocab->size(), at::kCPU);
   read_marian_weights(weights, model);
   write_model_folder(out.path, config, model.params(), model.params().values(),

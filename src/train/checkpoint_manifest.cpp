@@ -1,0 +1,90 @@
+#include "train/checkpoint_manifest.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/format.h"
+#include "base/hash.h"
+#include "base/json.h"
+
+namespace tandem {
+namespace {
+
+constexpr std::int64_t kManifestVersion = 1;
+constexpr std::array kCheckpointFiles{kModelFile, kOptimizerFile, kStateFile};
+
+std::string manifest_hash(Json manifest) {
+  return hash_text(hash64(manifest.set("hash", "").dump()));
+}
+
+// Empty: the file is the one that the manifest tells of.
+std::string file_problem(const fs::path& folder, const ManifestEntry& entry) {
+  if (!fs::exists(folder / entry.name)) return format("{} is missing", entry.name);
+  const MappedFile file(folder / entry.name);
+  const auto size = static_cast<std::int64_t>(file.bytes().size());
+  if (size != entry.bytes) {
+    return format("{} has {} bytes instead of {}", entry.name, size, entry.bytes);
+  }
+  if (hash_text(hash64(file.bytes())) != entry.hash) {
+    return format("{} is damaged (its hash differs from the manifest's)", entry.name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<ManifestEntry> manifest_entries(const fs::path& folder) {
+  std::vector<ManifestEntry> entries;
+  for (const char* name : kCheckpointFiles) {
+    const MappedFile file(folder / name);
+    entries.push_back(
+        {name, static_cast<std::int64_t>(file.bytes().size()), hash_text(hash64(file.bytes()))});
+  }
+  return entries;
+}
+
+std::string manifest_text(const std::vector<ManifestEntry>& entries) {
+  Json files = Json::object();
+  for (const ManifestEntry& entry : entries) {
+    files.set(entry.name, Json::object().set("bytes", entry.bytes).set("hash", entry.hash));
+  }
+  Json manifest = Json::object();
+  manifest.set("version", kManifestVersion).set("files", std::move(files)).set("hash", "");
+  manifest.set("hash", manifest_hash(manifest));
+  return manifest.dump(2) + "\n";
+}
+
+std::vector<ManifestEntry> parse_manifest(std::string_view text) {
+  const Json manifest = Json::parse(text, kManifestFile);
+  const std::int64_t version = manifest.at("version").as_int();
+  if (version != kManifestVersion) {
+    throw UserError(format("{} has version {}, this program reads {}", kManifestFile, version,
+                           kManifestVersion));
+  }
+  if (manifest_hash(manifest) != manifest.at("hash").as_string()) {
+    throw UserError(format("{} is damaged", kManifestFile));
+  }
+  std::vector<ManifestEntry> entries;
+  for (const auto& [name, facts] : manifest.at("files").members()) {
+    entries.push_back({name, facts.at("bytes").as_int(), facts.at("hash").as_string()});
+  }
+  if (!std::ranges::is_permutation(entries, kCheckpointFiles, {}, &ManifestEntry::name)) {
+    throw UserError(format("{} does not list the files of a checkpoint", kManifestFile));
+  }
+  return entries;
+}
+
+std::string checkpoint_problem(const fs::path& folder) try {
+  const fs::path path = folder / kManifestFile;
+  if (!fs::exists(path)) return format("{} is missing", kManifestFile);
+  for (const ManifestEntry& entry : parse_manifest(read_file(path))) {
+    if (std::string problem = file_problem(folder, entry); !problem.empty()) return problem;
+  }
+  return {};
+} catch (const Error& error) {
+  return error.what();
+} catch (const fs::filesystem_error& error) {
+  return error.what();
+}
+
+}  // namespace tandem
