@@ -29,9 +29,8 @@ struct TarHeader {
   }
   std::string path() const {
     const std::string_view name = text(0, 100);
-    const std::string_view prefix = field(257, 6) == std::string_view("ustar\0", 6)
-                                        ? text(345, 155)
-                                        : std::string_view();
+    const std::string_view prefix =
+        field(257, 6) == std::string_view("ustar\0", 6) ? text(345, 155) : std::string_view();
     return prefix.empty() ? std::string(name) : format("{}/{}", prefix, name);
   }
   bool is_file() const { return bytes[156] == '0' || bytes[156] == '\0' || bytes[156] == '7'; }
@@ -121,8 +120,8 @@ class TarMember final : public ByteSource {
     throw UserError(format("{}: the archive is cut short, looking for {}", archive_, member_));
   }
   [[noreturn]] void damaged() const {
-    throw UserError(format("{}: not a tar archive, or a damaged one, looking for {}", archive_,
-                           member_));
+    throw UserError(
+        format("{}: not a tar archive, or a damaged one, looking for {}", archive_, member_));
   }
 
   std::string archive_, member_;

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <fstream>
 #include <random>
@@ -15,6 +14,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/test_gzip.h"
 
 namespace tandem {
 namespace {
@@ -22,21 +22,6 @@ namespace {
 constexpr std::size_t kBlock = 1 << 18;  // LineReader's own
 
 using Lines = std::vector<std::string>;
-
-std::string gzip(std::string_view text) {
-  z_stream zlib{};
-  deflateInit2(&zlib, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&zlib, text.size()), '\0');
-  std::string input(text);  // zlib wants bytes it might write to
-  zlib.next_in = reinterpret_cast<Bytef*>(input.data());
-  zlib.avail_in = static_cast<uInt>(input.size());
-  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
-  zlib.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&zlib, Z_FINISH), Z_STREAM_END);
-  out.resize(zlib.total_out);
-  deflateEnd(&zlib);
-  return out;
-}
 
 // What the lines are by definition: the slow, obvious twin.
 Lines lines_by_definition(std::string_view text) {

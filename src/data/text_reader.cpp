@@ -61,8 +61,8 @@ bool TextReader::next_segment(std::string_view& line) {
     if (!line.starts_with(kBegin)) continue;
     const std::size_t begin = line.find('>');
     const std::size_t end = line.rfind(kEnd);
-    if (!lines_->was_cut() && (begin == std::string_view::npos || end == std::string_view::npos ||
-                               end < begin)) {
+    if (!lines_->was_cut() &&
+        (begin == std::string_view::npos || end == std::string_view::npos || end < begin)) {
       throw UserError(format("{} line {}: the segment does not end on its line",
                              place_name(files_.places[places_begun_ - 1]), lines_->line_number()));
     }

@@ -1,5 +1,6 @@
 #include "model/decode/decoder.h"
 
+#include "base/error.h"
 #include "model/decode/quick_decoding.h"
 #include "model/decode/top_words.h"
 #include "model/transformer.h"
@@ -13,6 +14,7 @@ class PlainDecoding : public Decoding {
   PlainDecoding(const Transformer& model, DecoderCache cache, WordChoice choice)
       : model_(model), cache_(std::move(cache)), choice_(std::move(choice)) {}
   std::size_t rows() const override { return cache_.rows(); }
+  bool add(const float*, std::span<const std::int32_t>) override { return false; }
   void select(std::span<const std::int32_t> from) override { cache_.select(from); }
   void step(std::span<const std::int32_t> last, WordTable& words) override {
     top_words(model_.step(cache_, last), choice_, words);
@@ -50,10 +52,20 @@ bool Decoder::on_cpu() const {
 std::unique_ptr<Decoding> Decoder::begin(std::span<const std::int32_t> ids,
                                          std::span<const std::int32_t> offsets,
                                          const WordChoice& choice) const {
+  if (!weights_) {
+    return std::make_unique<PlainDecoding>(model_, model_.begin(model_.encode(ids, offsets)),
+                                           choice);
+  }
+  auto batch = std::make_unique<QuickDecoding>(*weights_, config(), choice);
+  join(*batch, ids, offsets);
+  return batch;
+}
+
+void Decoder::join(Decoding& batch, std::span<const std::int32_t> ids,
+                   std::span<const std::int32_t> offsets) const {
   const Encoded encoded = model_.encode(ids, offsets);
-  if (!weights_) return std::make_unique<PlainDecoding>(model_, model_.begin(encoded), choice);
-  return std::make_unique<QuickDecoding>(
-      *weights_, config(), encoded.states.contiguous().const_data_ptr<float>(), offsets, choice);
+  check(batch.add(encoded.states.contiguous().const_data_ptr<float>(), offsets),
+        "this batch takes no more sentences");
 }
 
 }  // namespace tandem

@@ -20,6 +20,9 @@ struct StepWeights;
 class Decoding {
  public:
   virtual ~Decoding() = default;
+  // More sentences: their rows come behind the others. False: this way of decoding takes none.
+  // states: the encoder's output of all their words; offsets [sentences + 1].
+  virtual bool add(const float* states, std::span<const std::int32_t> offsets) = 0;
   virtual std::size_t rows() const = 0;
   // Row i goes on from what was row from[i]: an index may occur several times (a beam widens) or
   // never (a hypothesis or a whole sentence is done). Quickest where the rows of a sentence are
@@ -47,6 +50,11 @@ class Decoder {
   const ModelConfig& config() const;
   std::int64_t vocabulary() const;
   bool on_cpu() const;
+
+  // Whether join() works.
+  bool takes_more() const { return weights_ != nullptr; }
+  void join(Decoding& batch, std::span<const std::int32_t> ids,
+            std::span<const std::int32_t> offsets) const;
 
   // ids with eos at each sentence's end, offsets [sentences + 1].
   std::unique_ptr<Decoding> begin(std::span<const std::int32_t> ids,

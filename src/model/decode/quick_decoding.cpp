@@ -1,7 +1,7 @@
 #include "model/decode/quick_decoding.h"
 
+#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "model/ops/norm_rows.h"
@@ -21,44 +21,53 @@ void grow(std::vector<float>& memory, std::size_t size) {
 }  // namespace
 
 QuickDecoding::QuickDecoding(const StepWeights& weights, const ModelConfig& config,
-                             const float* states, std::span<const std::int32_t> offsets,
                              const WordChoice& choice)
     : weights_(weights),
       config_(config),
       shape_{config.heads, config.d_model / config.heads},
-      sentences_(offsets.size() - 1),
-      places_(offsets.size() - 1),
       written_(weights.layers.size()),
-      projection_(weights.output, choice) {
-  std::iota(sentences_.begin(), sentences_.end(), 0);
-  lay_out_source(states, offsets);
+      projection_(weights.output, choice) {}
+
+std::int32_t QuickDecoding::place_for_source() {
+  const auto free = std::ranges::find(sources_, false, &Source::needed);
+  const auto place = free - sources_.begin();
+  if (free == sources_.end()) sources_.emplace_back();
+  return static_cast<std::int32_t>(place);
 }
 
-void QuickDecoding::lay_out_source(const float* states, std::span<const std::int32_t> offsets) {
-  std::int64_t size = 0;
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    const std::int64_t keys = offsets[i + 1] - offsets[i];
-    sources_.push_back({keys, size});
-    size += cpu::source_floats(shape_, keys);
+bool QuickDecoding::add(const float* states, std::span<const std::int32_t> offsets) {
+  const std::size_t count = offsets.size() - 1, first = rows();
+  for (std::size_t i = 0; i < count; ++i) {
+    sentences_.push_back(place_for_source());
+    Source& source = sources_[static_cast<std::size_t>(sentences_.back())];
+    source.needed = true;
+    source.keys = offsets[i + 1] - offsets[i];
+    source.size = static_cast<std::size_t>(cpu::source_floats(shape_, source.keys));
+    source.panels.assign(source.size * weights_.layers.size(), 0);
   }
+  places_.add_rows(count);
   const std::int64_t row = 2 * config_.d_model;
-  Rows kv(area(static_cast<std::size_t>(offsets.back()), row));
-  for (const StepLayer& layer : weights_.layers) {
-    layer.cross_kv.matrix.prepare(states, offsets.back(), prepared_);
-    layer.cross_kv.matrix.times(prepared_, offsets.back(), layer.cross_kv.bias, kv.data());
-    Rows& panels = source_panels_.emplace_back(static_cast<std::size_t>(size));
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-      cpu::pack_source(shape_, kv.data() + offsets[i] * row, sources_[i].keys,
-                       panels.data() + sources_[i].at);
+  grow(source_kv_, area(static_cast<std::size_t>(offsets.back()), row));
+  for (std::size_t layer = 0; layer < weights_.layers.size(); ++layer) {
+    const StepLinear& cross_kv = weights_.layers[layer].cross_kv;
+    cross_kv.matrix.prepare(states, offsets.back(), prepared_);
+    cross_kv.matrix.times(prepared_, offsets.back(), cross_kv.bias, source_kv_.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      Source& source = sources_[static_cast<std::size_t>(sentences_[first + i])];
+      cpu::pack_source(shape_, source_kv_.data() + offsets[i] * row, source.keys,
+                       source.panels.data() + layer * source.size);
     }
   }
+  return true;
 }
 
 void QuickDecoding::select(std::span<const std::int32_t> from) {
   places_.select(from);
   chosen_.clear();
+  for (Source& source : sources_) source.needed = false;
   for (const std::int32_t row : from) {
     chosen_.push_back(sentences_[static_cast<std::size_t>(row)]);
+    sources_[static_cast<std::size_t>(chosen_.back())].needed = true;
   }
   sentences_.swap(chosen_);
 }
@@ -66,8 +75,8 @@ void QuickDecoding::select(std::span<const std::int32_t> from) {
 void QuickDecoding::embed(std::span<const std::int32_t> last) {
   const auto width = static_cast<std::size_t>(config_.d_model);
   const auto scale = static_cast<float>(std::sqrt(static_cast<double>(width)));
-  const float* position = weights_.positions + places_.length() * width;
   for (std::size_t row = 0; row < last.size(); ++row) {
+    const float* position = weights_.positions + places_.length(row) * width;
     const float* word = weights_.embedding + static_cast<std::size_t>(last[row]) * width;
     float* to = stream_.data() + row * width;
     for (std::size_t c = 0; c < width; ++c) to[c] = position[c] + scale * word[c];
@@ -125,7 +134,7 @@ void QuickDecoding::cross_attention(std::size_t layer) {
     const Source& source = sources_[static_cast<std::size_t>(sentences_[row])];
     cpu::attend_source(shape_, wide_.data() + area(row, width),
                        static_cast<std::int64_t>(end - row),
-                       source_panels_[layer].data() + source.at, source.keys,
+                       source.panels.data() + layer * source.size, source.keys,
                        seen_.data() + area(row, width), scratch_);
     row = end;
   }
@@ -150,8 +159,10 @@ void QuickDecoding::feed_forward(std::size_t layer) {
 void QuickDecoding::step(std::span<const std::int32_t> last, WordTable& words) {
   check(last.size() == rows(), "one word a row");
   const std::int64_t width = config_.d_model;
-  check(static_cast<std::int64_t>(places_.length()) < config_.max_positions,
-        "a translation longer than model.max_positions");
+  for (std::size_t row = 0; row < rows(); ++row) {
+    check(static_cast<std::int64_t>(places_.length(row)) < config_.max_positions,
+          "a translation longer than model.max_positions");
+  }
   for (Rows* memory : {&stream_, &input_, &product_, &spare_, &seen_}) {
     grow(*memory, area(rows(), width));
   }

@@ -12,21 +12,24 @@ namespace tandem {
 
 class QuickDecoding : public Decoding {
  public:
-  // states [Ns, D]: the encoder's output; offsets [sentences + 1].
-  QuickDecoding(const StepWeights& weights, const ModelConfig& config, const float* states,
-                std::span<const std::int32_t> offsets, const WordChoice& choice);
+  // Without sentences.
+  QuickDecoding(const StepWeights& weights, const ModelConfig& config, const WordChoice& choice);
 
+  bool add(const float* states, std::span<const std::int32_t> offsets) override;
   std::size_t rows() const override { return sentences_.size(); }
   void select(std::span<const std::int32_t> from) override;
   void step(std::span<const std::int32_t> last, WordTable& words) override;
 
  private:
   using Rows = std::vector<float>;
-  struct Source {           // of one sentence
-    std::int64_t keys, at;  // at: where its panels begin
+  struct Source {  // of one sentence
+    std::int64_t keys = 0;
+    std::size_t size = 0;  // of a layer's panels
+    Rows panels;           // layer by layer
+    bool needed = false;   // else its memory is another sentence's
   };
 
-  void lay_out_source(const float* states, std::span<const std::int32_t> offsets);
+  std::int32_t place_for_source();
   void embed(std::span<const std::int32_t> last);
   void self_attention(std::size_t layer);
   void cross_attention(std::size_t layer);
@@ -40,7 +43,8 @@ class QuickDecoding : public Decoding {
   std::vector<std::int32_t> sentences_, chosen_;  // of each row
   WrittenPlaces places_;
   std::vector<Source> sources_;
-  std::vector<Rows> source_panels_, written_;  // a layer; written_: [places, 2D]
+  std::vector<Rows> written_;  // a layer: [places, 2D]
+  Rows source_kv_;
   // [rows, ...]. pre: stream_ is the residual sum and input_ its norm; post: both are stream_.
   Rows stream_, input_, product_, spare_, wide_, seen_, scratch_;
   StepInput prepared_;
