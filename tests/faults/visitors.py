@@ -124,7 +124,8 @@ CERTAIN = [
     (request(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", method=b"PUT"), [405]),
     (request(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", method=b"GET", path=b"/health"), [200]),
     (request(b"zz\r\n", headers=CHUNKED, length=False), [400]), (request(b"-1\r\n{}\r\n0\r\n\r\n", headers=CHUNKED, length=False), [400]),
-    (request(b"ffffffffffffffff\r\n" + b"a" * 300_000, headers=CHUNKED, length=False), [413]),
+    (request(b"ffffffffffffffff\r\n" + b"a" * 300_000, headers=CHUNKED, length=False), [400]),
+    (request(b"ffffffff\r\n" + b"a" * 300_000, headers=CHUNKED, length=False), [413]),
     (request(b"1\r\na\r\n" * 60_000 + b"0\r\n\r\n", headers=CHUNKED, length=False), [413]),
     (b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 200_000 + b"\r\n\r\n", [431]),
     (b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 20_000 + b"\r\n", [431]), (b"A" * 200_000, [431]),
@@ -272,6 +273,7 @@ def http(workshop, cases, rng):
         slow.start()
         good.start()
         ends = hammer(server, cases, rng)
+        wait_until(lambda: slow.cut_off >= 20, 120, "20 slow clients cut off")
         wait_until(lambda: good.count >= 10 or good.defect, 120, "an ordinary client between 40 slow ones on 32 connections")
         check_certain(server)
         grown = server.memory_mb() - memory
@@ -280,7 +282,7 @@ def http(workshop, cases, rng):
             thread.join(120)
         assert good.defect is None, f"an ordinary client was not served: {good.defect}"
         assert server.process.poll() is None, "the server ended"
-        assert grown < 64, f"{grown:.0f} MB more than before"
+        assert grown < 64 or b"__asan_init" in TANDEM.read_bytes(), f"{grown:.0f} MB more than before"  # AddressSanitizer keeps what is freed
         wait_until(lambda: server.open_files() <= files + 2, 30, f"{server.open_files()} open files, {files} before")
         late = OrdinaryClient(server)
         late.start()
@@ -289,7 +291,7 @@ def http(workshop, cases, rng):
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(60) == 0
         drained = time.monotonic() - start
-        lines = server.log.read_text().splitlines()
+        lines = server.log.read_text().split("\n")[:-1]
         odd = [line for line in lines if not re.fullmatch(r"\S+Z [\d.]* \S* .* \d{3} [\d.]+ ms", line)]
         assert lines and not odd, f"lines of the log that are no visits: {odd[:3]}"
         return (f"{cases} broken requests {ends}, {len(CERTAIN)} with one right answer, {slow.cut_off} slow clients cut off; an ordinary client: {good.count} "

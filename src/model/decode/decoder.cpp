@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "model/decode/quick_decoding.h"
+#include "model/decode/quick_encoder.h"
 #include "model/decode/top_words.h"
 #include "model/transformer.h"
 
@@ -14,7 +15,6 @@ class PlainDecoding : public Decoding {
   PlainDecoding(const Transformer& model, DecoderCache cache, WordChoice choice)
       : model_(model), cache_(std::move(cache)), choice_(std::move(choice)) {}
   std::size_t rows() const override { return cache_.rows(); }
-  bool add(const float*, std::span<const std::int32_t>) override { return false; }
   void select(std::span<const std::int32_t> from) override { cache_.select(from); }
   void step(std::span<const std::int32_t> last, WordTable& words) override {
     top_words(model_.step(cache_, last), choice_, words);
@@ -30,6 +30,7 @@ class PlainDecoding : public Decoding {
 
 Decoder::Decoder(const Transformer& model, DecodeWay way) : model_(model) {
   if (way == DecodeWay::plain || !on_cpu() || model.compute() != at::kFloat) return;
+  encoder_ = std::make_unique<EncoderWeights>(encoder_weights(model.weights()));
   weights_ = std::make_unique<StepWeights>(
       step_weights(model.weights(), model.vocabulary(),
                    way == DecodeWay::int8 ? StepFormat::int8 : StepFormat::float32));
@@ -63,9 +64,9 @@ std::unique_ptr<Decoding> Decoder::begin(std::span<const std::int32_t> ids,
 
 void Decoder::join(Decoding& batch, std::span<const std::int32_t> ids,
                    std::span<const std::int32_t> offsets) const {
-  const Encoded encoded = model_.encode(ids, offsets);
-  check(batch.add(encoded.states.contiguous().const_data_ptr<float>(), offsets),
-        "this batch takes no more sentences");
+  check(takes_more(), "this way of decoding takes no more sentences");
+  static_cast<QuickDecoding&>(batch).add(quick_encode(*encoder_, config(), ids, offsets).data(),
+                                         offsets);
 }
 
 }  // namespace tandem

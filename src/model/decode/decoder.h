@@ -14,15 +14,13 @@
 namespace tandem {
 
 class Transformer;
+struct EncoderWeights;
 struct StepWeights;
 
 // A batch being translated. Rows are hypotheses: at first one a sentence, without words.
 class Decoding {
  public:
   virtual ~Decoding() = default;
-  // More sentences: their rows come behind the others. False: this way of decoding takes none.
-  // states: the encoder's output of all their words; offsets [sentences + 1].
-  virtual bool add(const float* states, std::span<const std::int32_t> offsets) = 0;
   virtual std::size_t rows() const = 0;
   // Row i goes on from what was row from[i]: an index may occur several times (a beam widens) or
   // never (a hypothesis or a whole sentence is done). Quickest where the rows of a sentence are
@@ -51,7 +49,7 @@ class Decoder {
   std::int64_t vocabulary() const;
   bool on_cpu() const;
 
-  // Whether join() works.
+  // More sentences into a batch under way, where takes_more(): their rows come behind the others.
   bool takes_more() const { return weights_ != nullptr; }
   void join(Decoding& batch, std::span<const std::int32_t> ids,
             std::span<const std::int32_t> offsets) const;
@@ -63,7 +61,8 @@ class Decoder {
 
  private:
   const Transformer& model_;
-  std::unique_ptr<const StepWeights> weights_;  // of the quick way
+  std::unique_ptr<const EncoderWeights> encoder_;  // of the quick way
+  std::unique_ptr<const StepWeights> weights_;     // likewise
 };
 
 }  // namespace tandem

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/decode/decoder.h"
+#include "model/decode/layer_rows.h"
 #include "model/decode/projection_top.h"
 #include "model/decode/step_attention.h"
 #include "model/decode/step_weights.h"
@@ -15,13 +16,15 @@ class QuickDecoding : public Decoding {
   // Without sentences.
   QuickDecoding(const StepWeights& weights, const ModelConfig& config, const WordChoice& choice);
 
-  bool add(const float* states, std::span<const std::int32_t> offsets) override;
+  // More sentences: their rows come behind the others. states [Ns, D]: the encoder's output;
+  // offsets [sentences + 1].
+  void add(const float* states, std::span<const std::int32_t> offsets);
   std::size_t rows() const override { return sentences_.size(); }
   void select(std::span<const std::int32_t> from) override;
   void step(std::span<const std::int32_t> last, WordTable& words) override;
 
  private:
-  using Rows = std::vector<float>;
+  using Rows = LayerRows::Rows;
   struct Source {  // of one sentence
     std::int64_t keys = 0;
     std::size_t size = 0;  // of a layer's panels
@@ -30,12 +33,8 @@ class QuickDecoding : public Decoding {
   };
 
   std::int32_t place_for_source();
-  void embed(std::span<const std::int32_t> last);
   void self_attention(std::size_t layer);
   void cross_attention(std::size_t layer);
-  void feed_forward(std::size_t layer);
-  void times(const StepLinear& linear, const Rows& x, bool with_bias, Rows& y);
-  void add_to_stream(const float* bias);  // product_ to the residual stream, then a norm
 
   const StepWeights& weights_;
   const ModelConfig& config_;
@@ -44,11 +43,9 @@ class QuickDecoding : public Decoding {
   WrittenPlaces places_;
   std::vector<Source> sources_;
   std::vector<Rows> written_;  // a layer: [places, 2D]
-  Rows source_kv_;
-  // [rows, ...]. pre: stream_ is the residual sum and input_ its norm; post: both are stream_.
-  Rows stream_, input_, product_, spare_, wide_, seen_, scratch_;
+  LayerRows stream_;
+  Rows source_kv_, wide_, seen_, scratch_;
   StepInput prepared_;
-  std::size_t next_norm_ = 0;
   ProjectionTop projection_;
 };
 

@@ -127,10 +127,10 @@ std::string ClientConnection::address() const {
   socklen_t size = sizeof peer;
   char text[INET6_ADDRSTRLEN] = "";
   if (::getpeername(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &size) != 0) return "";
-  const void* const number = peer.ss_family == AF_INET6
-                                 ? static_cast<const void*>(
-                                       &reinterpret_cast<const sockaddr_in6*>(&peer)->sin6_addr)
-                                 : &reinterpret_cast<const sockaddr_in*>(&peer)->sin_addr;
+  const void* const number =
+      peer.ss_family == AF_INET6
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&peer)->sin6_addr)
+          : &reinterpret_cast<const sockaddr_in*>(&peer)->sin_addr;
   return ::inet_ntop(peer.ss_family, number, text, sizeof text) == nullptr ? "" : text;
 }
 

@@ -17,8 +17,8 @@ namespace tandem {
 
 struct ConnectionLimits {
   std::size_t most_head_bytes = 16 << 10;
-  std::size_t most_body_bytes = 2 << 20;    // as they arrive
-  std::chrono::milliseconds silence{5000};  // of a client that is to send or to take something
+  std::size_t most_body_bytes = 2 << 20;     // as they arrive
+  std::chrono::milliseconds silence{5000};   // of a client that is to send or to take something
   std::chrono::milliseconds request{10000};  // until a request is whole
   std::chrono::milliseconds crowded{1000};   // the same while other clients wait
 };

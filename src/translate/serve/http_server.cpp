@@ -16,7 +16,7 @@ namespace tandem {
 namespace {
 
 constexpr std::size_t kMostPath = 1024;  // the library matches paths by a recursive regex
-constexpr std::size_t kShownPath = 60;
+constexpr std::size_t kShown = 60;
 constexpr int kBacklog = 512;  // its own is 5: a rush of clients would wait a second
 constexpr const char* kTiming = "Server-Timing";
 
@@ -208,15 +208,20 @@ void put_answer(HttpAnswer answer, Clock::time_point start, httplib::Response& t
       });
 }
 
+// Of what a client sent, as a line of a log and a terminal can bear it.
+std::string shown(const std::string& text) {
+  std::string cut = text.substr(0, kShown);
+  for (char& c : cut) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return cut;
+}
+
 HttpVisit visit_of(const httplib::Request& request, const httplib::Response& answer) {
   const std::string timing = answer.get_header_value(kTiming);
   const auto at = timing.find('=');
   const double ms = at == std::string::npos ? 0 : std::atof(timing.c_str() + at + 1);
-  std::string path = request.path.substr(0, kShownPath);
-  for (char& c : path) {
-    if (c < ' ' || c == '\x7f') c = '?';  // a log line stays one line
-  }
-  return {request.remote_addr, request.method.substr(0, kShownPath), std::move(path), answer.status,
+  return {request.remote_addr, shown(request.method), shown(request.path), answer.status,
           ms / 1000};
 }
 
