@@ -2,7 +2,7 @@
 
 transformers gets the model from `tandem export`. Compared are subwords of the best translation, without length penalty.
 Without --model: a small one that has learned sixty lines by heart.
-Usage: scripts/bench marian [--json] [--model RUN|MODEL --src FILE --ref FILE] [--lines 1000] [--threads 2] [--beams 1,4]
+Usage: scripts/bench marian [--json] [--model RUN|MODEL --src FILE --ref FILE] [--lines 1000] [--threads 1] [--beams 1,4]
 """
 
 import argparse
@@ -27,7 +27,7 @@ def ours(model, source, beam, threads, out):
 
 def theirs(folder, source, beam, threads, out):
     raw = out.with_suffix(".json")
-    peers.run([sys.executable, str(MARIAN), str(folder), str(source), str(beam), str(threads), str(raw)])
+    peers.run(f"{sys.executable} {MARIAN} {folder} {source} {beam} {threads} {raw} 2>/dev/null")
     found = [json.loads(line) for line in raw.read_text(encoding="utf-8").splitlines()]
     out.write_text("".join(f["text"] + "\n" for f in found), encoding="utf-8")
     return [f["tokens"] for f in found]
@@ -67,7 +67,7 @@ def main():
     parser.add_argument("--src")
     parser.add_argument("--ref")
     parser.add_argument("--lines", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--beams", type=lambda text: [int(beam) for beam in text.split(",")], default=[1, 4])
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

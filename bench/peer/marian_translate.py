@@ -1,8 +1,9 @@
 """transformers' MarianMTModel on one file: subwords of the best translation of each line, and its text.
 Usage: marian_translate.py MODEL_DIR SOURCE BEAM THREADS OUT
 
-OUT gets a line {"tokens": [...], "text": ...} for each line. Prints seconds for all lines, without loading the model. Sentences of similar
-length share a batch of 32. No length penalty, and the search ends when nothing better can come: only so two programs can agree.
+OUT gets a line {"tokens": [...], "text": ...} for each line. Prints seconds for all lines, without loading the model. No length penalty, and the
+search ends when nothing better can come: only so two programs can agree. So sentences of a batch (at most 32) are equally long: generate() knows one
+limit a batch, tandem one a sentence, and a young model now and then writes on and on.
 """
 
 import json
@@ -27,19 +28,27 @@ with open(source, encoding="utf-8") as file:
 def translate(some):
     batch = tokenizer(some, return_tensors="pt", padding=True)
     with torch.inference_mode():
-        found = model.generate(**batch, num_beams=beam, length_penalty=0.0, max_length=batch["input_ids"].shape[1] + 50,
+        # 50 subwords more than the source has; the source's end mark is counted, the begin and end marks of the answer are too.
+        found = model.generate(**batch, num_beams=beam, length_penalty=0.0, max_length=batch["input_ids"].shape[1] + 51,
                                early_stopping="never" if beam > 1 else False)
     texts = tokenizer.batch_decode(found, skip_special_tokens=True)
     tokens = [[t for t in tokenizer.convert_ids_to_tokens(row) if t not in special] for row in found.tolist()]
     return list(zip(tokens, texts))
 
 
-translate(lines[:2])
+def batches():
+    """Numbers of lines."""
+    by_length = {}
+    for i, ids in enumerate(tokenizer(lines)["input_ids"]):
+        by_length.setdefault(len(ids), []).append(i)
+    for same in by_length.values():
+        yield from (same[at:at + 32] for at in range(0, len(same), 32))
+
+
+translate(lines[:1])
 start = time.perf_counter()
-order = sorted(range(len(lines)), key=lambda i: len(lines[i]))
 results = [None] * len(lines)
-for at in range(0, len(order), 32):
-    some = order[at:at + 32]
+for some in batches():
     for i, result in zip(some, translate([lines[i] for i in some])):
         results[i] = result
 seconds = time.perf_counter() - start

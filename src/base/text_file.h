@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/byte_source.h"
+
 namespace tandem {
 
 // clean: as told above. raw: nothing but the \n is taken away, as tools that promise equal bytes
@@ -22,6 +24,9 @@ class LineReader {
   // UTF-8 character) and reported by was_cut(); the rest is passed over, so that a broken file
   // cannot fill the memory. path "-" reads standard input.
   explicit LineReader(const std::filesystem::path& path, std::size_t max_line_bytes = 1 << 20,
+                      LineEnds ends = LineEnds::clean);
+  // The same for bytes from elsewhere.
+  explicit LineReader(std::unique_ptr<ByteSource> bytes, std::size_t max_line_bytes = 1 << 20,
                       LineEnds ends = LineEnds::clean);
   ~LineReader();
   LineReader(LineReader&&) noexcept;
@@ -37,8 +42,5 @@ class LineReader {
   struct State;
   std::unique_ptr<State> state_;
 };
-
-// Lines of a whole file without looking at them: for checks before any work. Fast, constant memory.
-std::uint64_t count_lines(const std::filesystem::path& path);
 
 }  // namespace tandem

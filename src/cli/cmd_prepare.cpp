@@ -5,13 +5,14 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "cli/verbs.h"
+#include "data/download/corpus_folder.h"
 #include "data/prepare.h"
 
 namespace tandem {
 namespace {
 
 struct Options {
-  std::string src, tgt, valid_src, valid_tgt, tsv, valid_tsv, out, vocab, like;
+  std::string from, src, tgt, valid_src, valid_tgt, tsv, valid_tsv, out, vocab, like;
   std::string vocab_type = "bpe";
   std::int64_t vocab_size = 32000, sample_pairs = 250000, seed = 1, max_length = 250;
   std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
@@ -23,15 +24,20 @@ PairFiles files_of(const std::string& src, const std::string& tgt, const std::st
                    const std::string& part) {
   const std::string prefix = part.empty() ? "--" : "--" + part + "-";
   if (tsv.empty() == (src.empty() && tgt.empty()) || src.empty() != tgt.empty()) {
-    throw UserError(
-        format("give {0}src and {0}tgt, or {0}tsv; tandem prepare --help explains", prefix));
+    throw UserError(format("give {0}src and {0}tgt, or {0}tsv{1}; tandem prepare --help explains",
+                           prefix, part.empty() ? ", or --from a folder of tandem get" : ""));
   }
-  return {src, tgt, tsv};
+  if (!tsv.empty()) return {{}, {}, tsv};
+  return {fs::path(src), fs::path(tgt), {}};
+}
+
+bool names_validation(const Options& o) {
+  return !(o.valid_src + o.valid_tgt + o.valid_tsv).empty();
 }
 
 // Vocabulary and validation text of a dataset that is there already.
 void take_after(const Options& o, PrepareRequest& request) {
-  if (!(o.vocab + o.valid_src + o.valid_tgt + o.valid_tsv).empty()) {
+  if (!o.vocab.empty() || names_validation(o)) {
     throw UserError(
         "--like takes vocabulary and validation text from a dataset; leave out --vocab "
         "and --valid-src, --valid-tgt or --valid-tsv");
@@ -42,16 +48,31 @@ void take_after(const Options& o, PrepareRequest& request) {
   request.valid = {like / "valid.src.txt", like / "valid.tgt.txt", {}};
 }
 
+// Texts of a folder that tandem get has filled.
+void take_from(const Options& o, PrepareRequest& request) {
+  if (!(o.src + o.tgt + o.tsv).empty()) {
+    throw UserError("--from takes the training text from a folder; leave out --src, --tgt, --tsv");
+  }
+  const CorpusTexts texts = read_corpus_folder(o.from);
+  request.train = texts.train;
+  request.test = texts.test;
+  if (texts.valid) request.valid = *texts.valid;
+}
+
 PrepareRequest request_of(const Options& o) {
   PrepareRequest request;
-  request.train = files_of(o.src, o.tgt, o.tsv, "");
+  if (o.from.empty()) {
+    request.train = files_of(o.src, o.tgt, o.tsv, "");
+  } else {
+    take_from(o, request);
+  }
   request.out = o.out;
   request.replace = o.replace;
   request.vocab = o.vocab;
-  if (o.like.empty()) {
-    request.valid = files_of(o.valid_src, o.valid_tgt, o.valid_tsv, "valid");
-  } else {
+  if (!o.like.empty()) {
     take_after(o, request);
+  } else if (request.valid.src.places.empty() || names_validation(o)) {
+    request.valid = files_of(o.valid_src, o.valid_tgt, o.valid_tsv, "valid");
   }
   request.training = {o.vocab_type, static_cast<std::int32_t>(o.vocab_size), o.character_coverage,
                       static_cast<std::int32_t>(o.threads)};
@@ -68,6 +89,9 @@ PrepareRequest request_of(const Options& o) {
 void add_prepare(CommandLine& line) {
   auto o = std::make_shared<Options>();
   Verb& verb = line.verb("prepare", "Turn text pairs into a dataset that training can map");
+  verb.option("--from", o->from,
+              "folder that tandem get has filled: its training, validation and test text, out of "
+              "the archives");
   verb.option("--src", o->src, "training text, source side, one sentence a line (plain or .gz)");
   verb.option("--tgt", o->tgt, "training text, target side");
   verb.option("--tsv", o->tsv, "training text as one file: source, tab, target");

@@ -18,7 +18,7 @@ constexpr std::size_t kBlockPairs = 1024;
 
 std::string side_name(const PairFiles& files, bool src) {
   if (!files.tsv.empty()) return files.tsv.string();
-  return (src ? files.src : files.tgt).string();
+  return (src ? files.src : files.tgt).name();
 }
 
 void give_up_if(const std::atomic<bool>& stop) {
@@ -219,6 +219,17 @@ void write_file(const fs::path& folder, const std::string& name, std::string_vie
   card.file_hashes[name] = hash64(contents);
 }
 
+void copy_test_text(const PairFiles& files, const fs::path& folder, DatasetCard& card) {
+  std::string src, tgt;
+  PairReader reader(files);
+  for (RawPair pair; reader.next(pair);) {
+    src.append(pair.src).append("\n");
+    tgt.append(pair.tgt).append("\n");
+  }
+  write_file(folder, "test.src.txt", src, card);
+  write_file(folder, "test.tgt.txt", tgt, card);
+}
+
 }  // namespace
 
 DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop) {
@@ -229,6 +240,7 @@ DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop
     const Waiting shown("counting lines");
     train_lines = count_pairs(request.train);
     valid_lines = count_pairs(request.valid);
+    if (request.test) count_pairs(*request.test);
   }
   StagedDirectory staged(request.out, request.replace);
   const fs::path& folder = staged.path();
@@ -265,6 +277,7 @@ DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop
   card.valid_pairs_in_train = distinct_pairs - valid_pairs.size();
   card.valid_sources_in_train = distinct_sources - valid_sources.size();
 
+  if (request.test) copy_test_text(*request.test, folder, card);
   write_card(folder, card);
   staged.commit();
   return card;

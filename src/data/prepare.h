@@ -15,6 +15,7 @@ namespace tandem {
 
 struct PrepareRequest {
   PairFiles train, valid;
+  std::optional<PairFiles> test;  // copied beside them as plain text: test.src.txt, test.tgt.txt
   fs::path out;
   bool replace = false;  // an existing dataset
   fs::path vocab;        // a SentencePiece model to use; empty: train one

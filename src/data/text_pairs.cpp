@@ -8,33 +8,47 @@
 namespace tandem {
 namespace {
 
-void refuse_empty(const fs::path& path, std::uint64_t lines) {
-  if (lines == 0) throw UserError(format("{} is empty", path.string()));
+std::uint64_t count_lines(const TextFiles& files) {
+  TextReader reader(files);
+  std::uint64_t lines = 0;
+  for (std::string_view line; reader.next(line);) ++lines;
+  if (lines == 0) throw UserError(format("{} is empty", files.name()));
+  return lines;
 }
 
-}  // namespace
+TextFiles only(const TextPlace& place) {
+  TextFiles files;
+  files.places = {place};
+  return files;
+}
 
-std::uint64_t count_pairs(const PairFiles& files) {
-  if (!files.tsv.empty()) {
-    const std::uint64_t lines = count_lines(files.tsv);
-    refuse_empty(files.tsv, lines);
-    return lines;
-  }
-  auto other = std::async(std::launch::async, [&] { return count_lines(files.tgt); });
-  const std::uint64_t src_lines = count_lines(files.src);
+std::uint64_t count_pairs_of(const TextFiles& src, const TextFiles& tgt) {
+  auto other = std::async(std::launch::async, [&] { return count_lines(tgt); });
+  const std::uint64_t src_lines = count_lines(src);
   const std::uint64_t tgt_lines = other.get();
   if (src_lines != tgt_lines) {
     throw UserError(
         format("{} has {} lines but {} has {}: they are not translations of each other "
                "line by line",
-               files.src.string(), src_lines, files.tgt.string(), tgt_lines));
+               src.name(), src_lines, tgt.name(), tgt_lines));
   }
-  refuse_empty(files.src, src_lines);
   return src_lines;
 }
 
+}  // namespace
+
+std::uint64_t count_pairs(const PairFiles& files) {
+  if (!files.tsv.empty()) return count_lines(files.tsv);
+  check(files.src.places.size() == files.tgt.places.size(), "sides of unequal numbers of files");
+  std::uint64_t pairs = 0;
+  for (std::size_t i = 0; i < files.src.places.size(); ++i) {
+    pairs += count_pairs_of(only(files.src.places[i]), only(files.tgt.places[i]));
+  }
+  return pairs;
+}
+
 PairReader::PairReader(const PairFiles& files)
-    : files_(files), first_(files.tsv.empty() ? files.src : files.tsv) {
+    : files_(files), first_(files.tsv.empty() ? files.src : TextFiles(files.tsv)) {
   if (files.tsv.empty()) second_.emplace(files.tgt);
 }
 
@@ -55,7 +69,7 @@ bool PairReader::next(RawPair& pair) {
   }
   if (second_->next(pair.tgt) != more) {
     throw UserError(format("{} and {} end at different lines: they changed while they were read",
-                           files_.src.string(), files_.tgt.string()));
+                           files_.src.name(), files_.tgt.name()));
   }
   pair.cut = more && (first_.was_cut() || second_->was_cut());
   return more;

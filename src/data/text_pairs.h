@@ -7,18 +7,18 @@
 #include <string>
 #include <string_view>
 
-#include "base/files.h"
-#include "base/text_file.h"
+#include "data/text_reader.h"
 
 namespace tandem {
 
-// Where a parallel text lies. With tsv set, src and tgt are empty.
+// Where a parallel text lies: as many files on both sides, or one with both.
 struct PairFiles {
-  fs::path src, tgt, tsv;
+  TextFiles src, tgt;
+  fs::path tsv;  // when set, src and tgt are empty
 };
 
-// Lines of the text. Refuses, before any work: a missing or empty file, unequal line counts (both
-// named).
+// Lines of the text. Refuses, before any work: a missing or empty file, unequal line counts of two
+// files (both named).
 std::uint64_t count_pairs(const PairFiles& files);
 
 struct RawPair {
@@ -38,8 +38,8 @@ class PairReader {
 
  private:
   PairFiles files_;
-  LineReader first_;
-  std::optional<LineReader> second_;
+  TextReader first_;
+  std::optional<TextReader> second_;
   std::uint64_t tsv_tgt_bytes_ = 0;
 };
 

@@ -169,45 +169,97 @@ double length_penalty(std::int64_t tokens, double alpha) {
   return std::pow((5.0 + static_cast<double>(tokens)) / 6.0, alpha);
 }
 
+struct BeamSearch::State {
+  struct Member {
+    std::size_t number;
+    SentenceSearch search;
+  };
+
+  const Decoder& decoder;
+  const SpecialIds special;
+  const SearchSettings settings;
+  std::unique_ptr<Decoding> decoding;  // none when no sentence is under way
+  std::vector<Member> members;         // their rows follow each other
+  std::size_t added = 0;
+  std::vector<std::int32_t> last, from;  // by row: newest word; row before
+  WordTable words;
+};
+
+BeamSearch::BeamSearch(const Decoder& decoder, const SpecialIds& special,
+                       const SearchSettings& settings)
+    : state_(std::make_unique<State>(State{decoder, special, settings, {}, {}, 0, {}, {}, {}})) {
+  check(settings.beam >= 1 && settings.n_best >= 1 && settings.n_best <= settings.beam,
+        "n_best must be between 1 and beam");
+  check(special.bos >= 0 && special.eos >= 0, "translation needs marks for begin and end");
+}
+
+BeamSearch::~BeamSearch() = default;
+
+std::size_t BeamSearch::live() const {
+  return state_->members.size();
+}
+
+bool BeamSearch::takes_more() const {
+  return live() == 0 || state_->decoder.takes_more();
+}
+
+void BeamSearch::add(std::span<const std::vector<std::int32_t>> sources) {
+  if (sources.empty()) return;
+  State& s = *state_;
+  const PackedSources packed(sources, s.special.eos);
+  if (s.decoding) {
+    s.decoder.join(*s.decoding, packed.ids, packed.offsets);
+  } else {
+    s.decoding = s.decoder.begin(packed.ids, packed.offsets, choice_of(s.settings, s.special));
+  }
+  for (const auto& source : sources) {
+    const std::int64_t limit =
+        static_cast<std::int64_t>(source.size()) + 1 + s.settings.extra_steps;
+    s.members.push_back(
+        {s.added++, SentenceSearch(s.settings, s.special.eos,
+                                   std::min(limit, s.decoder.config().max_positions),
+                                   static_cast<std::int32_t>(s.last.size()))});
+    s.last.push_back(s.special.bos);
+  }
+}
+
+void BeamSearch::step(const OnSearchEnd& on_end) {
+  State& s = *state_;
+  s.decoding->step(s.last, s.words);
+  s.last.clear();
+  s.from.clear();
+  for (auto& [number, search] : s.members) {
+    search.step(s.words);
+    if (search.live().empty()) on_end(number, search.result());
+    const auto first = static_cast<std::int32_t>(s.from.size());
+    for (const Live& hypothesis : search.live()) {
+      s.from.push_back(hypothesis.row);
+      s.last.push_back(search.newest_word(hypothesis));
+    }
+    search.set_rows(first);
+  }
+  std::erase_if(s.members,
+                [](const State::Member& member) { return member.search.live().empty(); });
+  if (s.from.empty()) {
+    s.decoding.reset();
+  } else {
+    s.decoding->select(s.from);
+  }
+}
+
 std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const SpecialIds& special,
                                                  std::span<const std::vector<std::int32_t>> sources,
                                                  const SearchSettings& settings,
                                                  const OnSearchEnd& on_end) {
-  check(settings.beam >= 1 && settings.n_best >= 1 && settings.n_best <= settings.beam,
-        "n_best must be between 1 and beam");
-  check(special.bos >= 0 && special.eos >= 0, "translation needs marks for begin and end");
-  if (sources.empty()) return {};
-  const PackedSources packed(sources, special.eos);
-  const auto decoding = decoder.begin(packed.ids, packed.offsets, choice_of(settings, special));
-
-  std::vector<SentenceSearch> searches;
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const std::int64_t limit =
-        static_cast<std::int64_t>(sources[i].size()) + 1 + settings.extra_steps;
-    searches.emplace_back(settings, special.eos, std::min(limit, decoder.config().max_positions),
-                          static_cast<std::int32_t>(i));
+  BeamSearch search(decoder, special, settings);
+  search.add(sources);
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  while (search.live() > 0) {
+    search.step([&](std::size_t sentence, const std::vector<Hypothesis>& hypotheses) {
+      if (on_end) on_end(sentence, hypotheses);
+      results[sentence] = hypotheses;
+    });
   }
-  std::vector<std::int32_t> last(sources.size(), special.bos), from;
-  WordTable words;
-  while (!last.empty()) {
-    decoding->step(last, words);
-    last.clear();
-    from.clear();
-    for (std::size_t i = 0; i < searches.size(); ++i) {
-      SentenceSearch& search = searches[i];
-      if (search.live().empty()) continue;
-      search.step(words);
-      if (on_end && search.live().empty()) on_end(i, search.result());
-      for (const Live& hypothesis : search.live()) {
-        from.push_back(hypothesis.row);
-        last.push_back(search.newest_word(hypothesis));
-      }
-      search.set_rows(static_cast<std::int32_t>(from.size() - search.live().size()));
-    }
-    if (!from.empty()) decoding->select(from);
-  }
-  std::vector<std::vector<Hypothesis>> results;
-  for (SentenceSearch& search : searches) results.push_back(search.result());
   return results;
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -39,10 +40,28 @@ struct Hypothesis {
 
 double length_penalty(std::int64_t tokens, double alpha);
 
-// sources: ids without marks, at most max_positions - 1 of them. Result: up to n_best hypotheses a
-// sentence, best first, at least one (an empty one of score -inf where the model gives no numbers).
-// on_end: called with each sentence's result as soon as it is there, while others are searched on.
+// Up to n_best hypotheses of a sentence, best first, at least one (an empty one of score -inf where
+// the model gives no numbers). Sentences are numbered in the order in which they were added.
 using OnSearchEnd = std::function<void(std::size_t sentence, const std::vector<Hypothesis>&)>;
+
+// A search that sentences may join while others are under way. One thread. The decoder outlives it.
+class BeamSearch {
+ public:
+  BeamSearch(const Decoder& decoder, const SpecialIds& special, const SearchSettings& settings);
+  ~BeamSearch();
+  std::size_t live() const;  // sentences under way
+  bool takes_more() const;   // always when none is; else it depends on the decoder
+  // Ids without marks, at most max_positions - 1 of them.
+  void add(std::span<const std::vector<std::int32_t>> sources);
+  // One word more for all; sentences that are done are told and leave.
+  void step(const OnSearchEnd& on_end);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// All sentences from beginning to end. on_end: called while others are searched on.
 std::vector<std::vector<Hypothesis>> beam_search(const Decoder& decoder, const SpecialIds& special,
                                                  std::span<const std::vector<std::int32_t>> sources,
                                                  const SearchSettings& settings,

@@ -154,6 +154,34 @@ TEST(BeamSearch, DoesNotDependOnTheNeighbours) {
   }
 }
 
+TEST(BeamSearch, ASentenceMayJoinWhileOthersAreUnderWay) {
+  constexpr std::int32_t kVocabulary = 60;
+  const Transformer model = random_model(kVocabulary, 6);
+  const Decoder decoder(model);
+  ASSERT_TRUE(decoder.takes_more());
+  std::vector<Ids> sources;
+  for (std::uint64_t i = 0; i < 40; ++i) sources.push_back(random_source(kVocabulary, 11, i, 12));
+  const SearchSettings settings{3, 0.6, 2, 8};
+  const auto together = beam_search(decoder, kSpecial, sources, settings);
+  BeamSearch search(decoder, kSpecial, settings);
+  std::size_t added = 0, ended = 0;
+  for (std::uint64_t step = 0; ended < sources.size(); ++step) {
+    const std::size_t more = std::min(random_bits(12, 0, step) % 4, sources.size() - added);
+    search.add(std::span(sources).subspan(added, more));
+    added += more;
+    if (search.live() == 0) continue;
+    search.step([&](std::size_t i, const std::vector<Hypothesis>& found) {
+      ++ended;
+      ASSERT_EQ(found.size(), together[i].size());
+      for (std::size_t k = 0; k < found.size(); ++k) {
+        EXPECT_EQ(found[k].ids, together[i][k].ids) << i;
+        EXPECT_NEAR(found[k].score, together[i][k].score, 1e-5) << i;
+      }
+    });
+  }
+  EXPECT_EQ(search.live(), 0U);
+}
+
 TEST(BeamSearch, OfOneIsGreedyAndNeverWritesMarks) {
   constexpr std::int32_t kVocabulary = 8;
   int forbidden_first = 0;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "data/vocab.h"
@@ -97,14 +99,127 @@ TextHypothesis to_text(const Hypothesis& hypothesis, const Vocab& vocab) {
   return result;
 }
 
+std::vector<TextHypothesis> line_texts(std::span<const std::vector<Hypothesis>> parts, double alpha,
+                                       const Vocab& vocab) {
+  std::vector<TextHypothesis> texts;
+  for (const Hypothesis& hypothesis : join_parts(parts, alpha)) {
+    texts.push_back(to_text(hypothesis, vocab));
+  }
+  return texts;
+}
+
+// Subwords of a part.
+std::size_t most_ids(const Decoder& decoder, const TranslateSettings& settings) {
+  const std::int64_t longest = std::min(settings.max_length, decoder.config().max_positions);
+  check(longest >= 2, "a sentence needs room for a word and its end mark");
+  return static_cast<std::size_t>(longest - 1);
+}
+
+// The work of translate_arriving(). Nothing is kept of lines that are done: it may go on for days.
+class ArrivingLines {
+ public:
+  ArrivingLines(const Decoder& decoder, const Vocab& vocab, const TranslateSettings& settings,
+                const OnLine& on_line)
+      : vocab_(vocab),
+        settings_(settings),
+        most_ids_(most_ids(decoder, settings)),
+        on_line_(on_line),
+        search_(decoder, vocab.special_ids(), settings.search) {}
+
+  void add(std::span<const std::string> lines) {
+    for (const std::string& text : lines) {
+      Ids ids;
+      vocab_.encode(text, ids);
+      const std::size_t number = lines_added_++;
+      Line& line = lines_[number];
+      line.translation.source_tokens = ids.size();
+      for (Part& part : parts_of_line(number, std::move(ids), vocab_, most_ids_)) {
+        waiting_.push_back({std::move(part), line.found.size()});
+        line.found.emplace_back();
+      }
+      line.missing = line.found.size();
+      line.translation.parts = std::max<std::size_t>(1, line.missing);
+      if (line.missing == 0) tell(number);
+    }
+    begin_parts();
+  }
+  std::size_t live() const { return lines_.size(); }
+  bool takes_more() const { return waiting_.empty() && search_.takes_more(); }
+  void step() {
+    search_.step([&](std::size_t sentence, const std::vector<Hypothesis>& found) {
+      const auto node = running_.extract(sentence);
+      const Place& place = node.mapped();
+      tokens_ -= place.part.ids.size() + 1;
+      Line& line = lines_.at(place.part.line);
+      line.found[place.index] = found;
+      if (--line.missing == 0) tell(place.part.line);
+    });
+    if (search_.takes_more()) begin_parts();
+  }
+
+ private:
+  struct Line {
+    LineTranslation translation;
+    std::vector<std::vector<Hypothesis>> found;  // of its parts
+    std::size_t missing = 0;
+  };
+  struct Place {
+    Part part;
+    std::size_t index;  // in its line
+  };
+
+  // As many as fit into a batch, at least one.
+  void begin_parts() {
+    std::vector<Ids> sources;
+    const auto budget = static_cast<std::size_t>(settings_.batch_tokens);
+    while (!waiting_.empty() &&
+           (tokens_ == 0 || tokens_ + waiting_.front().part.ids.size() + 1 <= budget)) {
+      sources.push_back(waiting_.front().part.ids);
+      tokens_ += sources.back().size() + 1;
+      running_.emplace(parts_begun_++, std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+    search_.add(sources);
+  }
+  void tell(std::size_t number) {
+    auto node = lines_.extract(number);
+    Line& line = node.mapped();
+    line.translation.hypotheses = line_texts(line.found, settings_.search.alpha, vocab_);
+    on_line_(number, std::move(line.translation));
+  }
+
+  const Vocab& vocab_;
+  const TranslateSettings& settings_;
+  const std::size_t most_ids_;
+  const OnLine& on_line_;
+  BeamSearch search_;
+  std::size_t lines_added_ = 0, parts_begun_ = 0;
+  std::size_t tokens_ = 0;  // of parts under way
+  std::unordered_map<std::size_t, Line> lines_;
+  std::unordered_map<std::size_t, Place> running_;  // by number in the search
+  std::deque<Place> waiting_;
+};
+
 }  // namespace
+
+void translate_arriving(const Decoder& decoder, const Vocab& vocab, std::vector<std::string> lines,
+                        const TranslateSettings& settings, const MoreLines& more,
+                        const OnLine& on_line) {
+  const auto work = [&](std::size_t) {
+    ArrivingLines arriving(decoder, vocab, settings, on_line);
+    arriving.add(lines);
+    while (arriving.live() > 0) {
+      arriving.step();
+      if (arriving.takes_more()) arriving.add(more(arriving.live()));
+    }
+  };
+  for_each_batch(1, 1, at::kCPU, work, [](std::size_t) {});
+}
 
 std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab& vocab,
                                              std::span<const std::string> lines,
-                                             const TranslateSettings& settings,
-                                             const OnLine& on_line) {
-  const std::int64_t longest = std::min(settings.max_length, decoder.config().max_positions);
-  check(longest >= 2, "a sentence needs room for a word and its end mark");
+                                             const TranslateSettings& settings) {
+  const std::size_t most = most_ids(decoder, settings);
   std::vector<LineTranslation> translations(lines.size());
   std::vector<Part> parts;
   std::vector<std::size_t> first_part;
@@ -113,9 +228,7 @@ std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab
     vocab.encode(lines[i], ids);
     translations[i].source_tokens = ids.size();
     first_part.push_back(parts.size());
-    std::ranges::move(
-        parts_of_line(i, std::move(ids), vocab, static_cast<std::size_t>(longest - 1)),
-        std::back_inserter(parts));
+    std::ranges::move(parts_of_line(i, std::move(ids), vocab, most), std::back_inserter(parts));
     translations[i].parts = std::max<std::size_t>(1, parts.size() - first_part.back());
   }
   first_part.push_back(parts.size());
@@ -126,10 +239,7 @@ std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab
   std::vector<std::atomic<std::size_t>> missing(lines.size());
   const auto make_line = [&](std::size_t line) {
     const std::span own{found.data() + first_part[line], first_part[line + 1] - first_part[line]};
-    for (const Hypothesis& hypothesis : join_parts(own, settings.search.alpha)) {
-      translations[line].hypotheses.push_back(to_text(hypothesis, vocab));
-    }
-    if (on_line) on_line(line, translations[line]);
+    translations[line].hypotheses = line_texts(own, settings.search.alpha, vocab);
   };
   for (std::size_t i = 0; i < lines.size(); ++i) {
     missing[i] = first_part[i + 1] - first_part[i];

@@ -32,10 +32,6 @@ struct TranslateSettings {
       on_progress;  // lines done so far; any thread, one at a time
 };
 
-struct LineTranslation;
-// A line's translation as soon as it is there, while others are being translated; any thread.
-using OnLine = std::function<void(std::size_t line, const LineTranslation& translation)>;
-
 struct TextHypothesis {
   std::string text;
   std::vector<std::string> tokens;  // subwords
@@ -50,8 +46,20 @@ struct LineTranslation {
 
 std::vector<LineTranslation> translate_lines(const Decoder& decoder, const Vocab& vocab,
                                              std::span<const std::string> lines,
-                                             const TranslateSettings& settings,
-                                             const OnLine& on_line = {});
+                                             const TranslateSettings& settings);
+
+// A line's translation, while others are being translated.
+using OnLine = std::function<void(std::size_t line, LineTranslation translation)>;
+// Lines that have arrived, asked for after every word. live: lines under way, for the caller to
+// judge how many more are welcome.
+using MoreLines = std::function<std::vector<std::string>(std::size_t live)>;
+
+// Lines that arrive while others are translated join them, and leave when they are done; it returns
+// when all are. They are numbered in the order in which they came. One thread; settings.threads and
+// on_progress are not looked at.
+void translate_arriving(const Decoder& decoder, const Vocab& vocab, std::vector<std::string> lines,
+                        const TranslateSettings& settings, const MoreLines& more,
+                        const OnLine& on_line);
 
 // The best translations alone.
 std::vector<std::string> best_texts(std::span<const LineTranslation> translations);

@@ -12,16 +12,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TANDEM = Path(os.environ.get("TANDEM") or ROOT / "build/release/tandem").resolve()
-sys.path.insert(0, str(ROOT / "tests/lab"))
+sys.path[:0] = [str(ROOT / "tests/lab"), str(ROOT / "tests/system")]
+from small_run import FULL_RUN  # noqa: E402
 
-CONFIG = """
-threads: 1
-model: {preset: tiny, d_model: 32, heads: 2, ffn: 64, encoder_layers: 1, decoder_layers: 1, dropout: 0.2}
-data: {max_length: 64}
-batch: {tokens: 700, max_tokens_per_micro: 250}
-optim: {schedule: inverse_sqrt, lr: 0.01, warmup_steps: 5, clip: 1.0, ema: 0.9}
+CONFIG = FULL_RUN + """
 eval: {every: 20, beam: 1}
-checkpoint: {every: 5}
 log: {every: 1000}
 cluster: {check_every: 5}
 """

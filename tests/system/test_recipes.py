@@ -4,21 +4,18 @@ A page's ```sh blocks are run one after the other in one folder. SMALLER says, p
 to make them small or to run them on one machine; each must occur. Blocks marked ```sh elsewhere need what a test cannot
 have (podman); their syntax is checked."""
 
-import gzip
-import io
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
-import tarfile
 import time
 
 import pytest
 
 from flaky_server import FlakyServer
-from get_site import ENV, sha256
+from get_site import ENV
+from public_corpora import catalog_of, sentences, sites
 
 # Comes behind the settings of the page, so it wins; the command line of the page still wins over it.
 SMALL = """
@@ -66,48 +63,6 @@ def commands_of(page: str, table: dict) -> str:
     return text
 
 
-def sentences(seed: int, count: int) -> tuple:
-    rng = random.Random(seed)
-    words = ["".join(random.Random(i).choices("abdegilnorstu", k=2 + i % 5)) for i in range(60)]
-    lines = [rng.choices(words, k=rng.randint(2, 9)) for _ in range(count)]
-    text = lambda order: "".join(" ".join(order(line)) + "\n" for line in lines).encode()
-    return text(list), text(lambda line: line[::-1])
-
-
-def archive(files: dict) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as tar:
-        for name, contents in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(contents)
-            tar.addfile(entry, io.BytesIO(contents))
-    return out.getvalue()
-
-
-def sgm(text: bytes) -> bytes:
-    lines = text.decode().splitlines()
-    return ('<srcset setid="newstest2014">\n<doc>\n<p>\n' + "".join(f'<seg id="{i}">{line}</seg>\n' for i, line in enumerate(lines, 1))
-            + "</p>\n</doc>\n</srcset>\n").encode()
-
-
-def sites() -> dict:
-    """What the two public corpora have, under their names, small."""
-    files = {}
-    for seed, (part, count) in enumerate((("train", 300), ("val", 20), ("test_2016_flickr", 10))):
-        for language, text in zip(("en", "de"), sentences(seed, count)):
-            files[f"{part}.{language}.gz"] = gzip.compress(text)
-    for seed, (name, prefix) in enumerate((("training-parallel-europarl-v7", "training/europarl-v7"),
-                                           ("training-parallel-commoncrawl", "commoncrawl"),
-                                           ("training-parallel-nc-v9", "training/news-commentary-v9"))):
-        en, de = sentences(10 + seed, 120)
-        files[f"{name}.tgz"] = archive({f"{prefix}.de-en.en": en, f"{prefix}.de-en.de": de, f"{prefix}.fr-en.en": b"none\n"})
-    en, de = sentences(20, 20)
-    files["dev.tgz"] = archive({"dev/newstest2013.en": en, "dev/newstest2013.de": de})
-    en, de = sentences(21, 10)
-    files["test-full.tgz"] = archive({"test-full/newstest2014-deen-src.en.sgm": sgm(en), "test-full/newstest2014-deen-ref.de.sgm": sgm(de)})
-    return files
-
-
 class Recipe:
     def __init__(self, repo, program, folder):
         self.pages, self.folder = repo / "docs/recipes", folder
@@ -152,12 +107,7 @@ def recipe(repo, program, tmp_path):
 def site(recipe):
     """A server with the public corpora at reduced size, and catalog.json that names it."""
     with FlakyServer(sites()) as server:
-        catalog = json.loads(recipe.shell("tandem get --list --json"))
-        for corpus in catalog["corpora"]:
-            for file in corpus["files"]:
-                contents = server.files[file["name"]]
-                file.update(url=f"{server.url}/{file['name']}", bytes=len(contents), sha256=sha256(contents))
-        (recipe.folder / "catalog.json").write_text(json.dumps(catalog))
+        (recipe.folder / "catalog.json").write_text(catalog_of(server, recipe.shell("tandem get --list --json")))
         yield server
 
 
@@ -182,8 +132,8 @@ def test_wmt14_base(recipe, site):
     needs_mpirun()
     said = recipe.shell(recipe.page("wmt14-base"))
     assert "BLEU|" in said and recipe.steps("runs/transformer-base") == 6
-    assert len((recipe.folder / "corpora/wmt14/test.en").read_text().splitlines()) == 10
-    assert (recipe.folder / "data/wmt14-en-de/card.json").exists()
+    assert len((recipe.folder / "data/wmt14-en-de/test.src.txt").read_text().splitlines()) == 10
+    assert json.loads((recipe.folder / "data/wmt14-en-de/card.json").read_text())["train"]["lines"] == 360
 
 
 def test_fine_tuning(recipe):

@@ -44,8 +44,47 @@ CorpusFile file_from(const Json& json, std::string_view where) {
   return file;
 }
 
+std::vector<std::string> texts_from(const Json& json, const std::set<std::string>& files,
+                                    std::string_view where) {
+  std::vector<std::string> texts;
+  for (const Json& item : json.items()) {
+    texts.push_back(item.as_string());
+    const std::string file = texts.back().substr(0, texts.back().find(':'));
+    if (!files.contains(file)) {
+      throw UserError(format("{}: a part names {}, which is not among the files", where, file));
+    }
+  }
+  return texts;
+}
+
+CorpusPart corpus_part_from(const std::string& name, const Json& json,
+                            const std::set<std::string>& files, std::string_view where) {
+  if (name != "train" && name != "valid" && name != "test") {
+    throw UserError(format("{}: a part is train, valid or test, not {}", where, name));
+  }
+  CorpusPart part{name, texts_from(json.at("src"), files, where),
+                  texts_from(json.at("tgt"), files, where)};
+  if (part.src.empty() || part.src.size() != part.tgt.size()) {
+    throw UserError(format("{}: src and tgt of {} must list equally many texts", where, name));
+  }
+  return part;
+}
+
+Json parts_json(const std::vector<CorpusPart>& parts) {
+  const auto list = [](const std::vector<std::string>& texts) {
+    Json items = Json::array();
+    for (const std::string& text : texts) items.push(text);
+    return items;
+  };
+  Json json = Json::object();
+  for (const CorpusPart& part : parts) {
+    json.set(part.name, Json::object().set("src", list(part.src)).set("tgt", list(part.tgt)));
+  }
+  return json;
+}
+
 KnownCorpus corpus_from(const Json& json, std::string_view where) {
-  KnownCorpus corpus{json.at("name").as_string(), text_or(json, "about", ""), {}, {}};
+  KnownCorpus corpus{json.at("name").as_string(), text_or(json, "about", ""), {}, {}, {}};
   std::set<std::string> names;
   for (const Json& item : json.at("files").items()) {
     corpus.files.push_back(file_from(item, where));
@@ -56,6 +95,11 @@ KnownCorpus corpus_from(const Json& json, std::string_view where) {
   }
   if (const Json* const next = json.find("next")) {
     for (const Json& line : next->items()) corpus.next.push_back(line.as_string());
+  }
+  if (const Json* const parts = json.find("parts")) {
+    for (const auto& [name, part] : parts->members()) {
+      corpus.parts.push_back(corpus_part_from(name, part, names, where));
+    }
   }
   return corpus;
 }
@@ -91,6 +135,7 @@ Json catalog_json(std::span<const KnownCorpus> corpora) {
                   .set("name", corpus.name)
                   .set("about", corpus.about)
                   .set("files", std::move(files))
+                  .set("parts", parts_json(corpus.parts))
                   .set("next", std::move(next)));
   }
   return Json::object().set("corpora", std::move(list));
@@ -104,9 +149,9 @@ std::vector<KnownCorpus> parse_catalog(std::string_view text, std::string_view w
 }
 
 bool is_plain_file_name(std::string_view name) {
-  return !name.empty() && name.size() <= 200 && name != "SHA256SUMS" && !name.ends_with(".part") &&
-         !name.ends_with(".part.state") && is_letter_or_digit(name.front()) &&
-         std::ranges::all_of(name, [](char c) {
+  return !name.empty() && name.size() <= 200 && name != "SHA256SUMS" && name != kCorpusFile &&
+         !name.ends_with(".part") && !name.ends_with(".part.state") &&
+         is_letter_or_digit(name.front()) && std::ranges::all_of(name, [](char c) {
            return is_letter_or_digit(c) ||
                   std::string_view("._+-").find(c) != std::string_view::npos;
          });

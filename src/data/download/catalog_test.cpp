@@ -58,8 +58,9 @@ TEST(Catalog, AMistypedNameIsAnsweredWithTheNearest) {
 }
 
 TEST(Catalog, NoNameLeadsOutOfTheFolder) {
-  for (const char* name : {"", ".", "..", "../x", "/etc/passwd", "a/b", ".hidden", "-rf", "a\\b",
-                           "a b", "a\nb", "SHA256SUMS", "x.part", "x.part.state", "caf\u00e9"}) {
+  for (const char* name :
+       {"", ".", "..", "../x", "/etc/passwd", "a/b", ".hidden", "-rf", "a\\b", "a b", "a\nb",
+        "SHA256SUMS", "corpus.json", "x.part", "x.part.state", "caf\u00e9"}) {
     EXPECT_FALSE(is_plain_file_name(name)) << name;
   }
   EXPECT_FALSE(is_plain_file_name(std::string_view("a\0b", 3)));
@@ -80,8 +81,34 @@ TEST(Catalog, ABadFieldIsNamedWithItsFile) {
             "");
 }
 
+TEST(Catalog, EveryBuiltInPartNamesListedFilesOnBothSides) {
+  for (const KnownCorpus& corpus : known_corpora()) {
+    ASSERT_EQ(corpus.parts.size(), 3u) << corpus.name;
+    for (const CorpusPart& part : corpus.parts) {
+      EXPECT_EQ(part.src.size(), part.tgt.size()) << corpus.name << " " << part.name;
+    }
+  }
+}
+
+TEST(Catalog, ABadPartIsRefused) {
+  const auto with_parts = [](std::string_view parts) {
+    return R"({"corpora": [{"name": "c", "files": [{"name": "x.tgz", "url": "http://h/x.tgz"}],
+               "parts": )" +
+           std::string(parts) + "}]}";
+  };
+  EXPECT_EQ(complaint(with_parts(R"({"train": {"src": ["x.tgz:a"], "tgt": ["x.tgz"]}})")), "");
+  for (const char* parts : {R"({"train": {"src": ["../x.tgz:a"], "tgt": ["x.tgz:b"]}})",
+                            R"({"train": {"src": ["/etc/passwd"], "tgt": ["x.tgz:b"]}})",
+                            R"({"train": {"src": ["x.tgz:a", "x.tgz:c"], "tgt": ["x.tgz:b"]}})",
+                            R"({"train": {"src": [], "tgt": []}})",
+                            R"({"other": {"src": ["x.tgz"], "tgt": ["x.tgz"]}})",
+                            R"({"train": {"src": ["x.tgz"]}})", R"([1])"}) {
+    EXPECT_NE(complaint(with_parts(parts)), "") << parts;
+  }
+}
+
 TEST(Catalog, TheNextCommandsNameTheFolderAsOneShellWord) {
-  const KnownCorpus corpus{"c", "", {}, {"run {dir}/a {dir}/b"}};
+  const KnownCorpus corpus{"c", "", {}, {"run {dir}/a {dir}/b"}, {}};
   EXPECT_EQ(next_commands(corpus, "data")[0], "run data/a data/b");
   EXPECT_EQ(next_commands(corpus, "my data")[0], "run 'my data'/a 'my data'/b");
   EXPECT_EQ(next_commands(corpus, "it's")[0], "run 'it'\\''s'/a 'it'\\''s'/b");

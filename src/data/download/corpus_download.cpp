@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/sha256.h"
 #include "data/download/checksum_list.h"
+#include "data/download/corpus_folder.h"
 #include "data/download/partial_file.h"
 
 namespace tandem {
@@ -75,6 +76,7 @@ std::vector<CorpusFileResult> download_corpus(const KnownCorpus& corpus, const f
     events.end(result);
     results.push_back(result);
   }
+  if (!corpus.parts.empty()) write_corpus_folder(folder, corpus);
   return results;
 }
 

@@ -1,5 +1,6 @@
 // corpus_download: all files of a corpus into one folder, each verified, with SHA256SUMS beside
-// them. What is there and right is left alone, so a second call does nothing.
+// them and, when all are there, corpus.json (corpus_folder.h). What is there and right is left
+// alone, so a second call does nothing.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,8 @@
 #include "model/decode/decoder.h"
 
+#include "base/error.h"
 #include "model/decode/quick_decoding.h"
+#include "model/decode/quick_encoder.h"
 #include "model/decode/top_words.h"
 #include "model/transformer.h"
 
@@ -28,6 +30,7 @@ class PlainDecoding : public Decoding {
 
 Decoder::Decoder(const Transformer& model, DecodeWay way) : model_(model) {
   if (way == DecodeWay::plain || !on_cpu() || model.compute() != at::kFloat) return;
+  encoder_ = std::make_unique<EncoderWeights>(encoder_weights(model.weights()));
   weights_ = std::make_unique<StepWeights>(
       step_weights(model.weights(), model.vocabulary(),
                    way == DecodeWay::int8 ? StepFormat::int8 : StepFormat::float32));
@@ -50,10 +53,20 @@ bool Decoder::on_cpu() const {
 std::unique_ptr<Decoding> Decoder::begin(std::span<const std::int32_t> ids,
                                          std::span<const std::int32_t> offsets,
                                          const WordChoice& choice) const {
-  const Encoded encoded = model_.encode(ids, offsets);
-  if (!weights_) return std::make_unique<PlainDecoding>(model_, model_.begin(encoded), choice);
-  return std::make_unique<QuickDecoding>(
-      *weights_, config(), encoded.states.contiguous().const_data_ptr<float>(), offsets, choice);
+  if (!weights_) {
+    return std::make_unique<PlainDecoding>(model_, model_.begin(model_.encode(ids, offsets)),
+                                           choice);
+  }
+  auto batch = std::make_unique<QuickDecoding>(*weights_, config(), choice);
+  join(*batch, ids, offsets);
+  return batch;
+}
+
+void Decoder::join(Decoding& batch, std::span<const std::int32_t> ids,
+                   std::span<const std::int32_t> offsets) const {
+  check(takes_more(), "this way of decoding takes no more sentences");
+  static_cast<QuickDecoding&>(batch).add(quick_encode(*encoder_, config(), ids, offsets).data(),
+                                         offsets);
 }
 
 }  // namespace tandem

@@ -14,6 +14,7 @@
 namespace tandem {
 
 class Transformer;
+struct EncoderWeights;
 struct StepWeights;
 
 // A batch being translated. Rows are hypotheses: at first one a sentence, without words.
@@ -48,6 +49,11 @@ class Decoder {
   std::int64_t vocabulary() const;
   bool on_cpu() const;
 
+  // More sentences into a batch under way, where takes_more(): their rows come behind the others.
+  bool takes_more() const { return weights_ != nullptr; }
+  void join(Decoding& batch, std::span<const std::int32_t> ids,
+            std::span<const std::int32_t> offsets) const;
+
   // ids with eos at each sentence's end, offsets [sentences + 1].
   std::unique_ptr<Decoding> begin(std::span<const std::int32_t> ids,
                                   std::span<const std::int32_t> offsets,
@@ -55,7 +61,8 @@ class Decoder {
 
  private:
   const Transformer& model_;
-  std::unique_ptr<const StepWeights> weights_;  // of the quick way
+  std::unique_ptr<const EncoderWeights> encoder_;  // of the quick way
+  std::unique_ptr<const StepWeights> weights_;     // likewise
 };
 
 }  // namespace tandem

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/decode/decoder.h"
+#include "model/decode/layer_rows.h"
 #include "model/decode/projection_top.h"
 #include "model/decode/step_attention.h"
 #include "model/decode/step_weights.h"
@@ -12,27 +13,28 @@ namespace tandem {
 
 class QuickDecoding : public Decoding {
  public:
-  // states [Ns, D]: the encoder's output; offsets [sentences + 1].
-  QuickDecoding(const StepWeights& weights, const ModelConfig& config, const float* states,
-                std::span<const std::int32_t> offsets, const WordChoice& choice);
+  // Without sentences.
+  QuickDecoding(const StepWeights& weights, const ModelConfig& config, const WordChoice& choice);
 
+  // More sentences: their rows come behind the others. states [Ns, D]: the encoder's output;
+  // offsets [sentences + 1].
+  void add(const float* states, std::span<const std::int32_t> offsets);
   std::size_t rows() const override { return sentences_.size(); }
   void select(std::span<const std::int32_t> from) override;
   void step(std::span<const std::int32_t> last, WordTable& words) override;
 
  private:
-  using Rows = std::vector<float>;
-  struct Source {           // of one sentence
-    std::int64_t keys, at;  // at: where its panels begin
+  using Rows = LayerRows::Rows;
+  struct Source {  // of one sentence
+    std::int64_t keys = 0;
+    std::size_t size = 0;  // of a layer's panels
+    Rows panels;           // layer by layer
+    bool needed = false;   // else its memory is another sentence's
   };
 
-  void lay_out_source(const float* states, std::span<const std::int32_t> offsets);
-  void embed(std::span<const std::int32_t> last);
+  std::int32_t place_for_source();
   void self_attention(std::size_t layer);
   void cross_attention(std::size_t layer);
-  void feed_forward(std::size_t layer);
-  void times(const StepLinear& linear, const Rows& x, bool with_bias, Rows& y);
-  void add_to_stream(const float* bias);  // product_ to the residual stream, then a norm
 
   const StepWeights& weights_;
   const ModelConfig& config_;
@@ -40,11 +42,10 @@ class QuickDecoding : public Decoding {
   std::vector<std::int32_t> sentences_, chosen_;  // of each row
   WrittenPlaces places_;
   std::vector<Source> sources_;
-  std::vector<Rows> source_panels_, written_;  // a layer; written_: [places, 2D]
-  // [rows, ...]. pre: stream_ is the residual sum and input_ its norm; post: both are stream_.
-  Rows stream_, input_, product_, spare_, wide_, seen_, scratch_;
+  std::vector<Rows> written_;  // a layer: [places, 2D]
+  LayerRows stream_;
+  Rows source_kv_, wide_, seen_, scratch_;
   StepInput prepared_;
-  std::size_t next_norm_ = 0;
   ProjectionTop projection_;
 };
 

@@ -1,5 +1,5 @@
-// step_weights: the weights of a decoder for quick steps on the CPU: matrices laid out for their
-// products, the rest where the model has it.
+// step_weights: the weights of a model for translating quickly on the CPU: matrices laid out for
+// their products, the rest where the model has it.
 #pragma once
 
 #include <vector>
@@ -22,6 +22,16 @@ struct StepNorm {
   const float *weight, *shift;
 };
 
+struct EncoderLayer {
+  StepLinear q, kv, attention_out, ffn_in, ffn_out;
+};
+
+struct EncoderWeights {
+  const float *embedding, *positions;
+  std::vector<EncoderLayer> layers;
+  std::vector<StepNorm> norms;  // in order of computing
+};
+
 struct StepWeights {
   const float *embedding, *positions;
   std::vector<StepLayer> layers;
@@ -30,6 +40,7 @@ struct StepWeights {
 };
 
 // weights: fp32 on the CPU; they outlive the result.
+EncoderWeights encoder_weights(const ModelWeights& weights);
 StepWeights step_weights(const ModelWeights& weights, std::int64_t vocabulary, StepFormat format);
 
 }  // namespace tandem

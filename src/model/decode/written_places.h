@@ -13,27 +13,27 @@ namespace tandem {
 
 class WrittenPlaces {
  public:
-  explicit WrittenPlaces(std::size_t rows) : rows_(rows) {}
-
-  std::size_t rows() const { return rows_; }
-  std::size_t length() const { return length_; }           // words of a row, equal for all
-  std::size_t capacity() const { return needed_.size(); }  // places are below it
+  std::size_t rows() const { return lengths_.size(); }
+  std::size_t length(std::size_t row) const { return lengths_[row]; }  // words of it
+  std::size_t capacity() const { return needed_.size(); }              // places are below it
 
   // Row i goes on from what was row from[i].
   void select(std::span<const std::int32_t> from);
-  void add_word();  // to every row
+  void add_word();                   // to every row
+  void add_rows(std::size_t count);  // without words, behind the others
   // Of the words of a row, the oldest first.
   std::span<const std::int32_t> of(std::size_t row) const {
-    return {places_.data() + row * room_, length_};
+    return {places_.data() + row * room_, lengths_[row]};
   }
 
  private:
-  void make_room();
+  void make_room(std::size_t words);
 
-  std::size_t rows_, length_ = 0, room_ = 0;
-  std::vector<std::int32_t> places_, other_;  // [rows, room]
-  std::vector<char> needed_;                  // by place
-  std::size_t next_ = 0;                      // no place below it is free
+  std::size_t room_ = 0;
+  std::vector<std::size_t> lengths_, other_lengths_;  // of rows
+  std::vector<std::int32_t> places_, other_;          // [rows, room]
+  std::vector<char> needed_;                          // by place
+  std::size_t next_ = 0;                              // no place below it is free
 };
 
 }  // namespace tandem

@@ -10,21 +10,96 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "translate/serve/client_connection.h"
 
 namespace tandem {
 namespace {
 
 constexpr std::size_t kMostPath = 1024;  // the library matches paths by a recursive regex
-constexpr std::size_t kShownPath = 60;
+constexpr std::size_t kShown = 60;
 constexpr int kBacklog = 512;  // its own is 5: a rush of clients would wait a second
 constexpr const char* kTiming = "Server-Timing";
 
 using Clock = std::chrono::steady_clock;
 
-// The socket is out of reach otherwise.
+// The client that this thread serves: the library's handlers are not told whose request it is.
+thread_local ClientConnection* served_client = nullptr;
+
+// The library's own reads lines of any length, for any time, and forgets requests that came with an
+// earlier one.
+class ClientStream : public httplib::Stream {
+ public:
+  explicit ClientStream(ClientConnection& client) : client_(client) {}
+  bool is_readable() const override { return true; }
+  bool is_writable() const override { return true; }
+  ssize_t read(char* bytes, std::size_t size) override {
+    const std::size_t n = client_.read({bytes, size});
+    return n > 0 ? static_cast<ssize_t>(n) : -1;
+  }
+  ssize_t write(const char* bytes, std::size_t size) override {
+    return client_.write({bytes, size}) ? static_cast<ssize_t>(size) : -1;
+  }
+  void get_remote_ip_and_port(std::string& ip, int&) const override { ip = client_.address(); }
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return 0; }  // its number is nobody's business
+
+ private:
+  ClientConnection& client_;
+};
+
+// Counts the clients that no thread serves yet.
+class ClientThreads : public httplib::ThreadPool {
+ public:
+  ClientThreads(std::size_t threads, std::atomic<int>& waiting)
+      : ThreadPool(threads), waiting_(waiting) {}
+  void enqueue(std::function<void()> serve) override {
+    ++waiting_;
+    ThreadPool::enqueue([this, serve = std::move(serve)] {
+      --waiting_;
+      serve();
+    });
+  }
+
+ private:
+  std::atomic<int>& waiting_;
+};
+
 class Listener : public httplib::Server {
  public:
+  void serve(const HttpSettings& settings) {
+    limits_.silence = std::chrono::seconds(settings.read_seconds);
+    limits_.request = 2 * limits_.silence;
+    limits_.most_body_bytes = 2 * settings.most_body_bytes + limits_.most_head_bytes;  // in chunks
+    new_task_queue = [this, count = settings.connections] {
+      return new ClientThreads(static_cast<std::size_t>(count), waiting_);
+    };
+  }
   void widen_backlog() const { ::listen(svr_sock_, kBacklog); }
+  void end() {
+    stopping_ = true;
+    stop();
+  }
+
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    ClientConnection client(FileDescriptor(socket), limits_, waiting_);
+    ClientStream stream(client);
+    served_client = &client;
+    while (client.wait_for_request(stopping_)) {
+      bool closed = false;
+      const bool answered = process_request(stream, false, closed, nullptr);
+      if (!answered) refuse(client);
+      if (!answered || closed || !client.is_request_whole()) break;
+    }
+    served_client = nullptr;
+    return true;
+  }
+  // The library says nothing where not even a first line came.
+  static void refuse(ClientConnection& client);
+
+  ConnectionLimits limits_;
+  std::atomic<int> waiting_ = 0;
+  std::atomic<bool> stopping_ = false;
 };
 
 // A signal would wake the library's accept(), which it takes for a failure.
@@ -42,12 +117,18 @@ const char* reason_of(int status) {
   switch (status) {
     case 400:
       return "this is no HTTP request that can be read";
+    case 408:
+      return "the request took too long to arrive";
+    case 411:
+      return "a request with a body must tell its Content-Length";
     case 413:
       return "the request is too large";
     case 414:
       return "the path is too long";
     case 416:
       return "ranges are not served";
+    case 431:
+      return "the head of the request is too large";
     default:
       return "the request failed";
   }
@@ -55,6 +136,48 @@ const char* reason_of(int status) {
 
 std::string error_body(int status) {
   return Json::object().set("error", reason_of(status)).dump() + "\n";
+}
+
+// What the library takes for a request that cannot be read may be one that was not read.
+int status_after(ClientConnection::Trouble trouble, int status) {
+  switch (trouble) {
+    case ClientConnection::Trouble::too_slow:
+      return 408;
+    case ClientConnection::Trouble::head_too_large:
+      return 431;
+    case ClientConnection::Trouble::body_too_large:
+      return 413;
+    default:
+      return status;
+  }
+}
+
+void Listener::refuse(ClientConnection& client) {
+  const int status = status_after(client.trouble(), 0);
+  if (status == 0) return;
+  const std::string body = error_body(status);
+  client.write(
+      format("HTTP/1.1 {} Refused\r\nContent-Type: application/json\r\n"
+             "Content-Length: {}\r\nConnection: close\r\n\r\n{}",
+             status, body.size(), body));
+}
+
+// Where a request ends must be beyond doubt: 400, 411 or 413, else 0.
+int framing_mistake(const httplib::Request& request, std::size_t most_body_bytes) {
+  const std::size_t lengths = request.get_header_value_count("Content-Length");
+  const std::size_t codings = request.get_header_value_count("Transfer-Encoding");
+  if (lengths + codings > 1) return 400;
+  if (codings == 1) return request.get_header_value("Transfer-Encoding") == "chunked" ? 0 : 400;
+  if (lengths == 0) return request.method == "POST" ? 411 : 0;
+  const std::string length = request.get_header_value("Content-Length");
+  if (length.empty() || length.find_first_not_of("0123456789") != std::string::npos) return 400;
+  return length.size() > 18 || std::stoull(length) > most_body_bytes ? 413 : 0;
+}
+
+bool has_body(const httplib::Request& request) {
+  return request.has_header("Transfer-Encoding") ||
+         (request.has_header("Content-Length") &&
+          request.get_header_value("Content-Length") != "0");
 }
 
 HttpRequest request_of(const httplib::Request& from) {
@@ -85,15 +208,20 @@ void put_answer(HttpAnswer answer, Clock::time_point start, httplib::Response& t
       });
 }
 
+// Of what a client sent, as a line of a log and a terminal can bear it.
+std::string shown(const std::string& text) {
+  std::string cut = text.substr(0, kShown);
+  for (char& c : cut) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return cut;
+}
+
 HttpVisit visit_of(const httplib::Request& request, const httplib::Response& answer) {
   const std::string timing = answer.get_header_value(kTiming);
   const auto at = timing.find('=');
   const double ms = at == std::string::npos ? 0 : std::atof(timing.c_str() + at + 1);
-  std::string path = request.path.substr(0, kShownPath);
-  for (char& c : path) {
-    if (c < ' ' || c == '\x7f') c = '?';  // a log line stays one line
-  }
-  return {request.remote_addr, request.method.substr(0, kShownPath), std::move(path), answer.status,
+  return {request.remote_addr, shown(request.method), shown(request.path), answer.status,
           ms / 1000};
 }
 
@@ -119,18 +247,21 @@ struct HttpServer::Impl {
       to.status = too_large ? 413 : (to.status >= 400 ? to.status : 400);
       return;
     }
+    served_client->request_is_whole();
     put_answer(handler(request), start, to);
   }
 
-  httplib::Server::HandlerResponse route(const httplib::Request& from,
-                                         httplib::Response& to) const {
+  httplib::Server::HandlerResponse route(const httplib::Request& from, httplib::Response& to,
+                                         std::size_t most_body_bytes) const {
     using Response = httplib::Server::HandlerResponse;
-    if (from.path.size() > kMostPath) {
-      to.status = 414;
-      to.set_content(error_body(414), "application/json");
+    served_client->head_is_whole();
+    const int mistake = from.path.size() > kMostPath ? 414 : framing_mistake(from, most_body_bytes);
+    if (mistake != 0) {
+      to.status = mistake;
       return Response::Handled;
     }
     if (from.method == "POST") return Response::Unhandled;
+    if (!has_body(from)) served_client->request_is_whole();  // else it ends the connection, unread
     put_answer(handler(request_of(from)), Clock::now(), to);
     return Response::Handled;
   }
@@ -140,17 +271,14 @@ HttpServer::HttpServer(const HttpSettings& settings, Handler handler, OnVisit on
     : impl_(std::make_unique<Impl>()) {
   Listener& server = impl_->server;
   impl_->handler = std::move(handler);
-  server.new_task_queue = [count = settings.connections] {
-    return new httplib::ThreadPool(static_cast<std::size_t>(count));
-  };
+  server.serve(settings);
   server.set_payload_max_length(settings.most_body_bytes);
-  server.set_read_timeout(settings.read_seconds);
-  server.set_write_timeout(settings.read_seconds);
-  server.set_keep_alive_timeout(settings.read_seconds);
-  server.set_keep_alive_max_count(100000);
+  server.set_keep_alive_timeout(settings.read_seconds);  // only told to clients
   server.set_tcp_nodelay(true);
   server.set_pre_routing_handler(
-      [this](const auto& from, auto& to) { return impl_->route(from, to); });
+      [this, most = settings.most_body_bytes](const auto& from, auto& to) {
+        return impl_->route(from, to, most);
+      });
   server.Post(
       ".*", [this, most = settings.most_body_bytes](const auto& from, auto& to, const auto& read) {
         impl_->take_post(from, to, read, most);
@@ -160,6 +288,8 @@ HttpServer::HttpServer(const HttpSettings& settings, Handler handler, OnVisit on
                                   const std::exception_ptr&) { to.status = 500; });
   server.set_error_handler(
       httplib::Server::Handler([](const httplib::Request&, httplib::Response& to) {
+        to.status = status_after(served_client->trouble(), to.status);
+        if (!served_client->is_request_whole()) to.set_header("Connection", "close");
         if (to.body.empty()) to.set_content(error_body(to.status), "application/json");
       }));
   server.set_logger([on_visit = std::move(on_visit)](const auto& request, const auto& answer) {
@@ -199,7 +329,7 @@ void HttpServer::run(const std::atomic<bool>& stop) {
   const auto nap = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
   while (!stop && !ended) nap();
   while (!impl_->server.is_running() && !ended) nap();  // it cannot be stopped before
-  impl_->server.stop();
+  impl_->server.end();
   listener.join();
   if (!good && !stop) throw EnvError("the server's socket failed; start it again");
 }

@@ -1,6 +1,6 @@
 // http_server: an HTTP/1.1 server without its library: every request goes to one function, and what
-// it returns goes out. What is no HTTP, too large or too slow is answered (400, 413, 414) or cut
-// off here. cpp-httplib stays behind it, in http_server.cpp.
+// it returns goes out. What is no HTTP, too large or too slow is answered (400, 408, 411, 413, 414,
+// 431) and cut off here. cpp-httplib stays behind it, in http_server.cpp.
 #pragma once
 
 #include <atomic>
@@ -37,9 +37,10 @@ struct HttpVisit {
 struct HttpSettings {
   std::string host = "127.0.0.1";
   std::int64_t port = 8080;               // 0: any free one
-  std::int64_t connections = 64;          // served at a time; others wait
+  std::int64_t connections = 256;         // served at a time; others wait
   std::size_t most_body_bytes = 1 << 20;  // unpacked
-  std::int64_t read_seconds = 5;  // a client that sends or takes nothing for so long is cut off
+  std::int64_t read_seconds = 5;  // a client that sends or takes nothing for so long is cut off,
+                                  // and one whose request takes twice as long to arrive
 };
 
 class HttpServer {

@@ -27,17 +27,14 @@ void ServeMetrics::visit(int status, double seconds) {
   request_seconds_ += seconds;
 }
 
-void ServeMetrics::batch(std::size_t sentences, std::size_t source_tokens,
-                         std::size_t target_tokens, double seconds) {
+void ServeMetrics::sentence(std::size_t source_tokens, std::size_t target_tokens) {
   const std::lock_guard lock(mutex_);
-  ++batches_;
-  sentences_ += sentences;
+  ++sentences_;
   source_tokens_ += source_tokens;
   target_tokens_ += target_tokens;
-  batch_seconds_ += seconds;
 }
 
-std::string ServeMetrics::text(std::size_t waiting) const {
+std::string ServeMetrics::text(std::size_t waiting, std::size_t running) const {
   const std::lock_guard lock(mutex_);
   std::string text = head("requests_total", "counter", "Requests answered, by status.");
   for (const auto& [status, count] : requests_) {
@@ -55,9 +52,8 @@ std::string ServeMetrics::text(std::size_t waiting) const {
   text += metric("sentences_total", "counter", sentences_, "Sentences translated.");
   text += metric("source_tokens_total", "counter", source_tokens_, "Subwords read.");
   text += metric("target_tokens_total", "counter", target_tokens_, "Subwords written.");
-  text += metric("batches_total", "counter", batches_, "Batches translated.");
-  text += metric("batch_seconds_total", "counter", batch_seconds_, "Time spent translating.");
   text += metric("waiting_sentences", "gauge", waiting, "Sentences in the queue.");
+  text += metric("running_sentences", "gauge", running, "Sentences being translated.");
   return text;
 }
 

@@ -2,8 +2,6 @@
 
 #include <ATen/Parallel.h>
 
-#include <chrono>
-
 namespace tandem {
 namespace {
 
@@ -18,21 +16,15 @@ void serve_model(const TranslationModel& model, const ServeSettings& settings,
                  const HttpServer::OnVisit& on_visit, const std::atomic<bool>& stop) {
   at::set_num_threads(1);  // each thread of the queue translates a batch alone
   ServeMetrics metrics;
-  const auto translate = [&](std::span<const std::string> lines, const SearchSettings& search,
-                             const OnLine& tell) {
-    const auto start = TranslationQueue::Clock::now();
+  const auto translate = [&](std::vector<std::string> lines, const SearchSettings& search,
+                             const MoreLines& more, const OnLine& tell) {
     TranslateSettings own = settings.translate;
     own.search = search;
-    own.threads = 1;
-    auto translations = translate_lines(*model.decoder, *model.vocab, lines, own, tell);
-    std::size_t read = 0, written = 0;
-    for (const LineTranslation& translation : translations) {
-      read += translation.source_tokens;
-      written += written_tokens(translation);
-    }
-    const std::chrono::duration<double> seconds = TranslationQueue::Clock::now() - start;
-    metrics.batch(lines.size(), read, written, seconds.count());
-    return translations;
+    translate_arriving(*model.decoder, *model.vocab, std::move(lines), own, more,
+                       [&](std::size_t line, LineTranslation translation) {
+                         metrics.sentence(translation.source_tokens, written_tokens(translation));
+                         tell(line, std::move(translation));
+                       });
   };
   TranslationQueue queue(settings.queue, translate);
   const TranslationService service(settings.service, queue, metrics);

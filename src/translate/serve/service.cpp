@@ -163,7 +163,8 @@ HttpAnswer TranslationService::get(const HttpRequest& request) const {
     return error_answer(404, "there is nothing here; there are /, /translate, /health, /metrics");
   }
   if (!may_ask(request)) return error_answer(401, "this needs the server's token");
-  return {200, "text/plain; version=0.0.4", metrics_.text(queue_.waiting()), {}, {}};
+  return {
+      200, "text/plain; version=0.0.4", metrics_.text(queue_.waiting(), queue_.running()), {}, {}};
 }
 
 HttpAnswer TranslationService::translate(const HttpRequest& request) const {

@@ -11,19 +11,18 @@ namespace {
 using testing::HasSubstr;
 
 // Translates into upper case.
-std::vector<LineTranslation> shout(std::span<const std::string> lines, const SearchSettings& search,
-                                   const OnLine&) {
-  std::vector<LineTranslation> translations;
-  for (std::string text : lines) {
+void shout(const std::vector<std::string>& lines, const SearchSettings& search, const MoreLines&,
+           const OnLine& tell) {
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    std::string text = lines[line];
     for (char& c : text) c = static_cast<char>(std::toupper(c));
     LineTranslation translation;
     for (std::int64_t i = 0; i < search.n_best; ++i) {
       translation.hypotheses.push_back(
           {text + std::string(static_cast<std::size_t>(i), '!'), {}, -1, -0.5});
     }
-    translations.push_back(std::move(translation));
+    tell(line, std::move(translation));
   }
-  return translations;
 }
 
 class Service : public testing::Test {
@@ -119,14 +118,15 @@ TEST(ServeMetrics, CountsAsPrometheusReads) {
   metrics.visit(200, 0.02);
   metrics.visit(200, 20);
   metrics.visit(503, 0.0);
-  metrics.batch(3, 10, 12, 0.5);
-  const std::string text = metrics.text(7);
+  for (int i = 0; i < 3; ++i) metrics.sentence(10, 12);
+  const std::string text = metrics.text(7, 2);
   for (const char* line :
        {"tandem_requests_total{code=\"200\"} 2\n", "tandem_requests_total{code=\"503\"} 1\n",
         "tandem_request_seconds_bucket{le=\"0.01\"} 1\n",
         "tandem_request_seconds_bucket{le=\"0.025\"} 2\n",
         "tandem_request_seconds_bucket{le=\"+Inf\"} 3\n", "tandem_request_seconds_count 3\n",
-        "tandem_sentences_total 3\n", "tandem_waiting_sentences 7\n"}) {
+        "tandem_sentences_total 3\n", "tandem_source_tokens_total 30\n",
+        "tandem_waiting_sentences 7\n", "tandem_running_sentences 2\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -1,7 +1,8 @@
 // translation_queue: sentences of many clients, translated together. A few threads take what waits,
-// oldest first, as many sentences of equal search settings as fit into a batch; a thread that finds
-// few waits some milliseconds for more. Who waits for a sentence gets it when it is translated, not
-// when its batch is. No Torch.
+// oldest first: sentences of equal search settings, as many as fit into a batch, but no more than
+// their share of all that is to be done, so that every thread has work. An idle thread that finds
+// few waits some milliseconds for more. Sentences join a batch that is under way, and who waits for
+// one gets it when it is translated. No Torch.
 #pragma once
 
 #include <chrono>
@@ -25,16 +26,17 @@ namespace tandem {
 struct QueueSettings {
   std::size_t threads = 1;
   std::size_t most_waiting = 512;          // sentences; more are refused
-  std::size_t batch_bytes = 4096;          // of text in a batch, unless it is a single sentence
+  std::size_t batch_bytes = 4096;          // of text that is taken at a time, or one sentence
   std::chrono::microseconds linger{2000};  // of a thread whose batch is not full
 };
 
 class TranslationQueue {
  public:
   using Clock = std::chrono::steady_clock;
-  // May tell translations before it returns all of them, from its own thread.
-  using Translate = std::function<std::vector<LineTranslation>(
-      std::span<const std::string>, const SearchSettings&, const OnLine& tell)>;
+  // Tells the translation of each sentence before it returns, from its own thread; may ask for more
+  // sentences, which are numbered on.
+  using Translate = std::function<void(std::vector<std::string> sentences, const SearchSettings&,
+                                       const MoreLines& more, const OnLine& tell)>;
   using Results = std::vector<std::future<LineTranslation>>;
 
   // translate is called by `threads` threads at a time; what it throws reaches those who wait.
@@ -49,6 +51,7 @@ class TranslationQueue {
   void close();
 
   std::size_t waiting() const;
+  std::size_t running() const;  // sentences that are being translated
 
  private:
   struct Job {
@@ -58,15 +61,18 @@ class TranslationQueue {
     std::promise<LineTranslation> result;
   };
   void work();
-  std::vector<Job> take_batch();
-  void translate(std::vector<Job> jobs) const;
+  std::size_t share() const;
+  std::vector<Job> take(std::size_t most);
+  std::vector<Job> take_more(const SearchSettings& search, std::size_t live);
+  void translate(std::vector<Job> jobs);
 
   const QueueSettings settings_;
   const Translate translate_;
   mutable std::mutex mutex_;
   std::condition_variable filled_;
   std::deque<Job> jobs_;
-  std::size_t bytes_ = 0;  // of sentences in jobs_
+  std::size_t bytes_ = 0;    // of sentences in jobs_
+  std::size_t running_ = 0;  // taken, and not done yet
   bool closed_ = false;
   std::vector<std::jthread> threads_;
 };

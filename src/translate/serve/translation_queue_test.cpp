@@ -20,24 +20,24 @@ struct FakeModel {
   std::shared_future<void> open = gate.get_future().share();
   std::atomic<int> batches = 0;
 
-  std::vector<LineTranslation> operator()(std::span<const std::string> lines,
-                                          const SearchSettings& search) {
+  void operator()(const std::vector<std::string>& lines, const SearchSettings& search,
+                  const OnLine& tell) {
     ++batches;
     open.wait();
-    std::vector<LineTranslation> translations;
-    for (const std::string& line : lines) {
-      if (line == "bad") throw UserError("bad luck");
+    if (std::ranges::find(lines, "bad") != lines.end()) throw UserError("bad luck");
+    for (std::size_t i = 0; i < lines.size(); ++i) {
       TextHypothesis hypothesis;
       hypothesis.text =
-          line + "/" + std::to_string(search.beam) + "/" + std::to_string(lines.size());
-      translations.push_back({{hypothesis}, 1, 1});
+          lines[i] + "/" + std::to_string(search.beam) + "/" + std::to_string(lines.size());
+      tell(i, {{hypothesis}, 1, 1});
     }
-    return translations;
   }
 };
 
 TranslationQueue::Translate by(FakeModel& model) {
-  return [&model](auto lines, const auto& search, const auto&) { return model(lines, search); };
+  return [&model](const auto& lines, const auto& search, const auto&, const auto& tell) {
+    model(lines, search, tell);
+  };
 }
 
 std::string text_of(std::future<LineTranslation>& result) {
@@ -109,8 +109,8 @@ TEST(TranslationQueue, AFailureReachesThoseOfItsBatchAndTheThreadGoesOn) {
 TEST(TranslationQueue, ASentenceThatIsDoneDoesNotWaitForItsBatch) {
   std::promise<void> gate;
   std::shared_future<void> open = gate.get_future().share();
-  const auto slow = [&](std::span<const std::string> lines, const SearchSettings&,
-                        const OnLine& tell) -> std::vector<LineTranslation> {
+  const auto slow = [&](const std::vector<std::string>& lines, const SearchSettings&,
+                        const MoreLines&, const OnLine& tell) {
     TextHypothesis done;
     done.text = "done " + lines[1];
     tell(1, {{done}, 1, 1});
@@ -122,6 +122,50 @@ TEST(TranslationQueue, ASentenceThatIsDoneDoesNotWaitForItsBatch) {
   EXPECT_EQ(text_of(results->back()), "done b");
   gate.set_value();
   EXPECT_THROW(results->front().get(), UserError);
+}
+
+TEST(TranslationQueue, SentencesJoinABatchUnderWayUnlessAnOlderOneWantsAnotherSearch) {
+  std::promise<void> gate;
+  std::shared_future<void> open = gate.get_future().share();
+  std::atomic<bool> began = false;
+  const auto joined = [&](const std::vector<std::string>& lines, const SearchSettings& search,
+                          const MoreLines& more, const OnLine& tell) {
+    began = true;
+    open.wait();
+    std::vector<std::string> all = lines;
+    for (std::vector<std::string> some; !(some = more(all.size())).empty();) {
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    for (std::size_t i = all.size(); i-- > 0;) {  // those who came last are told first
+      TextHypothesis hypothesis;
+      hypothesis.text =
+          all[i] + "/" + std::to_string(search.beam) + "/" + std::to_string(all.size());
+      tell(i, {{hypothesis}, 1, 1});
+    }
+  };
+  TranslationQueue queue({.threads = 1, .linger = {}}, joined);
+  auto first = queue.submit({"a"}, {.beam = 4}, kLater);
+  while (!began) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(queue.running(), 1U);
+  auto alike = queue.submit({"b", "c"}, {.beam = 4}, kLater);
+  auto late = queue.submit({"late"}, {.beam = 4}, Clock::now());
+  auto other = queue.submit({"d"}, {.beam = 2}, kLater);
+  auto behind = queue.submit({"e"}, {.beam = 4}, kLater);
+  gate.set_value();
+  EXPECT_EQ(text_of(first->front()), "a/4/4");  // e joins, too: d is passed over while b was oldest
+  EXPECT_EQ(text_of(alike->back()), "c/4/4");
+  EXPECT_EQ(text_of(behind->front()), "e/4/4");
+  EXPECT_EQ(text_of(other->front()), "d/2/1");
+  EXPECT_THROW(late->front().get(), EnvError);
+}
+
+TEST(TranslationQueue, EveryThreadHasItsShare) {
+  FakeModel model;
+  TranslationQueue queue({.threads = 2, .linger = std::chrono::milliseconds(50)}, by(model));
+  auto results = queue.submit({"a", "b", "c", "d"}, {.beam = 1}, kLater);
+  while (model.batches < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  model.gate.set_value();
+  for (auto& result : *results) EXPECT_THAT(text_of(result), testing::EndsWith("/1/2"));
 }
 
 TEST(TranslationQueue, ClosingFinishesWhatWasAcceptedAndTakesNoMore) {
