@@ -9,32 +9,10 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/temporary_folder.h"
+#include "base/test_tar.h"
 
 namespace tandem {
 namespace {
-
-// A ustar header; its size field may be given as it is to be written.
-std::string tar_header(const std::string& name, const std::string& size, char kind = '0') {
-  std::string header(512, '\0');
-  header.replace(0, name.size(), name);
-  header.replace(100, 7, "0000644");
-  header.replace(124, size.size(), size);
-  header.replace(148, 8, "        ");
-  header[156] = kind;
-  header.replace(257, 8, std::string("ustar\00000", 8));
-  unsigned sum = 0;
-  for (const char c : header) sum += static_cast<unsigned char>(c);
-  header.replace(148, 6, format("{:06o}", sum));
-  header[154] = '\0';
-  return header;
-}
-
-std::string tar_entry(const std::string& name, const std::string& contents, char kind = '0') {
-  const std::string padding((512 - contents.size() % 512) % 512, '\0');
-  return tar_header(name, format("{:011o}", contents.size()), kind) + contents + padding;
-}
-
-const std::string kTarEnd(1024, '\0');
 
 class TarArchive : public testing::Test {
  protected:

@@ -29,8 +29,11 @@ void read_any_download(std::string_view input) {
 
 std::vector<std::string> download_seeds() {
   const std::string sum(64, 'a');
-  std::vector<KnownCorpus> corpora{
-      {"multi", "about", {{"a.gz", "https://x.example/a.gz", 12, sum}}, {"tandem prepare {dir}"}}};
+  std::vector<KnownCorpus> corpora{{"multi",
+                                    "about",
+                                    {{"a.gz", "https://x.example/a.gz", 12, sum}},
+                                    {"tandem prepare {dir}"},
+                                    {{"train", {"a.gz:x.en"}, {"a.gz:x.de"}}}}};
   return {joined_parts(std::vector<std::string>{"bytes 100-199/200", sum + "  a.gz\n",
                                                 catalog_json(corpora).dump()}),
           joined_parts(

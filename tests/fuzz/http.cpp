@@ -16,13 +16,11 @@
 namespace tandem {
 namespace {
 
-std::vector<LineTranslation> say_back(std::span<const std::string> lines,
-                                      const SearchSettings& search, const OnLine&) {
+void say_back(const std::vector<std::string>& lines, const SearchSettings& search, const MoreLines&,
+              const OnLine& tell) {
   check(search.beam >= 1 && search.n_best >= 1 && search.n_best <= search.beam,
         "a search that cannot be");
-  std::vector<LineTranslation> answers;
-  for (const std::string& line : lines) answers.push_back({{{line, {}, -1, -1}}, 1, 1});
-  return answers;
+  for (std::size_t i = 0; i < lines.size(); ++i) tell(i, {{{lines[i], {}, -1, -1}}, 1, 1});
 }
 
 class EchoServer {

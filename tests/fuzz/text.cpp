@@ -1,6 +1,8 @@
 // Text files, plain and gzip.
 #include "base/text_file.h"
 
+#include <optional>
+
 #include "base/error.h"
 #include "fuzz_target.h"
 
@@ -9,6 +11,7 @@ namespace {
 
 void read_any_text(std::string_view input) {
   const fs::path path = scratch_file("text", input);
+  std::optional<std::uint64_t> counted;
   for (const std::size_t most : {std::size_t{8}, std::size_t{1} << 20}) {
     for (const LineEnds ends : {LineEnds::clean, LineEnds::raw}) {
       LineReader lines(path, most, ends);
@@ -17,7 +20,8 @@ void read_any_text(std::string_view input) {
         check(line.size() <= most, "a line is longer than the limit");
         check(lines.line_number() == ++count, "lines are counted wrongly");
       }
-      check(count_lines(path) == count, "lines are counted in two ways");
+      check(counted.value_or(count) == count, "how lines are read changes how many there are");
+      counted = count;
     }
   }
 }
