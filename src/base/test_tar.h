@@ -28,7 +28,8 @@ inline std::string tar_header(const std::string& name, const std::string& size, 
   return with_tar_checksum(std::move(header));
 }
 
-inline std::string tar_entry(const std::string& name, const std::string& contents, char kind = '0') {
+inline std::string tar_entry(const std::string& name, const std::string& contents,
+                             char kind = '0') {
   const std::string padding((512 - contents.size() % 512) % 512, '\0');
   return tar_header(name, format("{:011o}", contents.size()), kind) + contents + padding;
 }

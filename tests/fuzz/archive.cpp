@@ -36,8 +36,8 @@ void read_any_archive(std::string_view input) {
 
 std::vector<std::string> archive_seeds() {
   const std::string plain = tar_entry("a.txt", "one\ntwo\r\n\nthree");
-  const std::string set =
-      tar_entry("d/b.sgm", "<srcset><doc>\n<seg id=\"1\"> A dog\n runs. </seg>\n<seg>x &amp; y</seg>");
+  const std::string set = tar_entry(
+      "d/b.sgm", "<srcset><doc>\n<seg id=\"1\"> A dog  runs. </seg>\n<seg>x &amp; y</seg>");
   return {plain + kTarEnd, plain + set + kTarEnd, set};
 }
 
