@@ -6,11 +6,13 @@ import time
 
 from workshop import alive, scenario, wait_until
 
+FAULTS_APART = (20, 200)  # steps
 
-@scenario("25", cases=120, short=1)
+
+@scenario("25", cases=500, short=1)
 def soak(workshop, cases, rng):
     """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
-    steps = 60 * cases
+    steps = (FAULTS_APART[1] + 20) * cases
     run = workshop.run(2, steps)
     began, faults, starts = time.monotonic(), [], 0
     child = run.start()
@@ -21,19 +23,15 @@ def soak(workshop, cases, rng):
         child = run.start()
 
     for _ in range(cases):
-        wait_until(lambda: (run.starts() > 0 and run.last_step() > 0) or child.poll() is not None, 60, "a first step")
-        time.sleep(rng.uniform(0.1, 2.0))
-        if child.poll() is not None:
-            break
+        apart = rng.randint(*FAULTS_APART)
+        wait_until(lambda: run.new_steps() >= apart or child.poll() is not None, 600, f"{apart} steps")
+        assert child.poll() is None, f"it ended after {len(faults)} faults: {child.communicate()[1]}"
         fault = rng.choice(["kill", "kill rank 0", "sigterm", "launcher", "damage", "pause"])
-        workers = [pid for pid in run.pids() if alive(pid)]
-        if not workers:
-            continue
+        workers = run.pids()
         faults.append(fault)
         seen = run.starts()
         if fault.startswith("kill"):
             os.kill(workers[0 if fault == "kill rank 0" else -1], signal.SIGKILL)
-            wait_until(lambda: run.starts() > seen or child.poll() is not None, 60, "a restart")
         elif fault == "pause":
             os.kill(workers[-1], signal.SIGSTOP)
             time.sleep(3)
@@ -46,6 +44,8 @@ def soak(workshop, cases, rng):
                 newest = run.path / f"checkpoints/step-{max(run.checkpoints()):08}/model.safetensors"
                 newest.write_bytes(newest.read_bytes()[:-1])
             go_on()
+        if fault != "pause":
+            wait_until(lambda: run.starts() > seen or child.poll() is not None, 120, f"a start after {fault}")
     while child.poll() is None or child.returncode != 0:
         _, errors = child.communicate(timeout=1800)
         if child.returncode == 0:
