@@ -12,6 +12,10 @@ std::uint64_t count_lines(const TextFiles& files) {
   TextReader reader(files);
   std::uint64_t lines = 0;
   for (std::string_view line; reader.next(line);) ++lines;
+  return lines;
+}
+
+std::uint64_t not_empty(std::uint64_t lines, const TextFiles& files) {
   if (lines == 0) throw UserError(format("{} is empty", files.name()));
   return lines;
 }
@@ -32,13 +36,13 @@ std::uint64_t count_pairs_of(const TextFiles& src, const TextFiles& tgt) {
                "line by line",
                src.name(), src_lines, tgt.name(), tgt_lines));
   }
-  return src_lines;
+  return not_empty(src_lines, src);
 }
 
 }  // namespace
 
 std::uint64_t count_pairs(const PairFiles& files) {
-  if (!files.tsv.empty()) return count_lines(files.tsv);
+  if (!files.tsv.empty()) return not_empty(count_lines(files.tsv), files.tsv);
   check(files.src.places.size() == files.tgt.places.size(), "sides of unequal numbers of files");
   std::uint64_t pairs = 0;
   for (std::size_t i = 0; i < files.src.places.size(); ++i) {
