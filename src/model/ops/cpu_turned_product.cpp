@@ -9,7 +9,7 @@
 namespace tandem::cpu {
 namespace {
 
-constexpr std::int64_t kDepthABlock = 128;        // two panels' part of 16 KB: half the first cache
+constexpr std::int64_t kDepthABlock = 128;  // two panels' part of 16 KB: half the first cache
 constexpr std::int64_t kRowsABlock = 40 * kWideRows;  // their part of a takes 240 KB of the second
 
 // Rows first .. first + depth - 1 of b as panels [depth, 16].
