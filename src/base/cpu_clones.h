@@ -8,4 +8,6 @@
 #else
 #define TANDEM_CLONES
 #endif
+// For AVX-512 alone; the caller has asked whether the processor has it.
+#define TANDEM_WIDE __attribute__((target("arch=x86-64-v4")))
 #define TANDEM_INLINE inline __attribute__((always_inline))

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "model/ops/cpu_tile.h"
+#include "model/ops/product_choice.h"
 
 namespace tandem::cpu {
 namespace {
 
 constexpr std::int64_t kDepthABlock = 256;  // a panel's part of 16 KB: half the first cache
 constexpr std::int64_t kPanelsABlock = 16;  // 256 KB: half the second
-constexpr std::int64_t kNarrow = 256;
+constexpr std::int64_t kRowsABlock = 192;   // of AVX-512: their part takes 192 KB
 
 std::int64_t panels_of(std::int64_t columns) {
   return (columns + kPanel - 1) / kPanel;
@@ -26,47 +27,47 @@ struct PanelProduct {
   std::int64_t c_stride;
 };
 
-template <class Vector, int kRows>
-TANDEM_INLINE void times_panels_by(const PanelProduct& p) {
+TANDEM_CLONES void times_panels_narrow(const PanelProduct& p) {
   for (std::int64_t d = 0; d < p.depth; d += kDepthABlock) {
     const std::int64_t part = std::min(kDepthABlock, p.depth - d);
     for (std::int64_t begin = p.first; begin < p.last; begin += kPanelsABlock) {
       const std::int64_t end = std::min(p.last, begin + kPanelsABlock);
-      for (std::int64_t i = 0; i < p.rows; i += kRows) {
+      for (std::int64_t i = 0; i < p.rows; i += kTileRows) {
         for (std::int64_t k = begin; k < end; ++k) {
-          multiply_tile<Vector, kRows>(
-              std::min<std::int64_t>(kRows, p.rows - i),
-              {p.a + i * p.depth + d, p.depth, p.panels + (k * p.depth + d) * kPanel, part,
-               p.c + i * p.c_stride + (k - p.first) * kPanel, p.c_stride,
-               p.bias == nullptr ? nullptr : p.bias + k * kPanel, d > 0});
+          multiply_tile(std::min<std::int64_t>(kTileRows, p.rows - i),
+                        {p.a + i * p.depth + d, p.depth, p.panels + (k * p.depth + d) * kPanel,
+                         part, p.c + i * p.c_stride + (k - p.first) * kPanel, p.c_stride,
+                         p.bias == nullptr ? nullptr : p.bias + k * kPanel, d > 0});
         }
       }
     }
   }
 }
 
-TANDEM_CLONES void times_panels_narrow(const PanelProduct& p) {
-  times_panels_by<Eight, kTileRows>(p);
-}
-
 #if defined(__x86_64__)
-__attribute__((target("avx512f,fma"))) void times_panels_wide(const PanelProduct& p) {
-  using Sixteen = float __attribute__((vector_size(64)));
-  times_panels_by<Sixteen, 2 * kTileRows>(p);
+// Two panels stay in the first cache while some rows, which stay in the second, pass.
+TANDEM_WIDE void times_panels_wide(const PanelProduct& p) {
+  for (std::int64_t begin = 0; begin < p.rows; begin += kRowsABlock) {
+    const std::int64_t end = std::min(p.rows, begin + kRowsABlock);
+    for (std::int64_t d = 0; d < p.depth; d += kDepthABlock) {
+      const std::int64_t part = std::min(kDepthABlock, p.depth - d);
+      for (std::int64_t k = p.first; k < p.last; k += 2) {
+        for (std::int64_t i = begin; i < end; i += kWideRows) {
+          multiply_wide_tile<LeftSide::rows>(
+              std::min<std::int64_t>(kWideRows, end - i), std::min<std::int64_t>(2, p.last - k),
+              {p.a + i * p.depth + d, p.depth, p.panels + (k * p.depth + d) * kPanel, part,
+               p.c + i * p.c_stride + (k - p.first) * kPanel, p.c_stride,
+               p.bias == nullptr ? nullptr : p.bias + k * kPanel, d > 0, p.depth * kPanel});
+        }
+      }
+    }
+  }
 }
 #endif
-
-bool wide_registers() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f");
-#else
-  return false;
-#endif
-}
 
 void times_panels(const PanelProduct& p) {
 #if defined(__x86_64__)
-  static const bool wide = wide_registers();
+  static const bool wide = has_wide_registers();
   if (wide) return times_panels_wide(p);
 #endif
   times_panels_narrow(p);
@@ -83,20 +84,7 @@ TANDEM_CLONES void turn_panel(const float* matrix, std::int64_t depth, float* pa
   }
 }
 
-bool narrow_registers() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && !wide_registers();
-#else
-  return false;
-#endif
-}
-
 }  // namespace
-
-bool has_quick_product(std::int64_t depth, std::int64_t columns) {
-  return narrow_registers() && columns % kPanel == 0 && depth >= kEight &&
-         std::min(depth, columns) <= kNarrow;
-}
 
 Panels::Panels(std::int64_t depth, std::int64_t columns)
     : depth_(depth),

@@ -1,7 +1,7 @@
 // cpu_product: products of a tall matrix with a narrow one, as a Transformer has them
-// in forward pass and gradients of inputs. The tall matrix is read where it lies, 6 x 16 sums stay
-// in registers, the bias is added on the way. General libraries copy both sides first and clear the
-// result, which costs a fifth of so short a product.
+// in forward pass and gradients of inputs. The tall matrix is read where it lies, 6 x 16 or 12 x 32
+// sums stay in registers, the bias is added on the way. General libraries copy both sides first and
+// clear the result, which costs a fifth of so short a product.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,6 @@
 #include "base/cpu_clones.h"
 
 namespace tandem::cpu {
-
-// True where this is quicker than the library's product: processors with AVX2 and without AVX-512,
-// of whose registers only the library makes full use, and a matrix with a side of at most 256.
-bool has_quick_product(std::int64_t depth, std::int64_t columns);
 
 // The narrow matrix [depth, columns] in panels of 16 columns, the last one filled up with zeros.
 class Panels {

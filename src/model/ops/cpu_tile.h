@@ -1,6 +1,6 @@
-// cpu_tile: the innermost loop of products: some rows times a panel of 16 columns, all sums in
-// registers: 6 rows of AVX2's, 12 of AVX-512's. A panel is [depth, 16], its rows one behind the
-// other.
+// cpu_tile: the innermost loop of products: some rows times one or two panels of 16 columns, all
+// sums in registers: 6 x 16 of them in AVX2's, 12 x 32 in AVX-512's. A panel is [depth, 16], its
+// rows one behind the other.
 #pragma once
 
 #include "model/ops/cpu_vector.h"
@@ -18,46 +18,54 @@ constexpr std::int64_t kPanel = 16;
 constexpr int kTileRows = 6;
 
 struct Tile {
-  const float* a;  // [rows, depth]
+  const float* a;  // [rows, depth], or [depth, rows]
   std::int64_t a_stride;
   const float* panel;
   std::int64_t depth;
-  float* c;  // [rows, 16]
+  float* c;  // [rows, columns]
   std::int64_t c_stride;
-  const float* bias;  // of the panel's columns; null: none
-  bool add;           // to what is in c
+  const float* bias;              // of the columns; null: none
+  bool add;                       // to what is in c
+  std::int64_t panel_stride = 0;  // from the first panel to the second, if there is one
 };
 
+enum class LeftSide { rows, columns };  // how the left factor lies: [rows, depth] or [depth, rows]
+
 // Vector: eight floats, or sixteen where registers hold as many.
-template <class Vector, int kRows>
+template <class Vector, int kRows, int kPanels, LeftSide kLeft>
 TANDEM_INLINE void multiply_rows(const Tile& tile) {
-  constexpr int kParts = kPanel * sizeof(float) / sizeof(Vector), kWidth = kPanel / kParts;
+  constexpr int kWidth = sizeof(Vector) / sizeof(float), kInPanel = kPanel / kWidth;
+  constexpr int kParts = kPanels * kInPanel;
   Vector sums[kRows][kParts];
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) {
     const float* start = tile.add ? tile.c + r * tile.c_stride : tile.bias;
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int i = 0; i < kParts; ++i) {
       sums[r][i] = start == nullptr ? Vector{} : load_as<Vector>(start + i * kWidth);
     }
   }
   const float* a = tile.a;
   const float* b = tile.panel;
+  const std::int64_t row_step = kLeft == LeftSide::rows ? tile.a_stride : 1;
+  const std::int64_t depth_step = kLeft == LeftSide::rows ? 1 : tile.a_stride;
 #pragma GCC unroll 4
-  for (std::int64_t d = 0; d < tile.depth; ++d, ++a, b += kPanel) {
+  for (std::int64_t d = 0; d < tile.depth; ++d, a += depth_step, b += kPanel) {
     Vector column[kParts];
-#pragma GCC unroll 2
-    for (int i = 0; i < kParts; ++i) column[i] = load_as<Vector>(b + i * kWidth);
+#pragma GCC unroll 4
+    for (int i = 0; i < kParts; ++i) {
+      column[i] = load_as<Vector>(b + i / kInPanel * tile.panel_stride + i % kInPanel * kWidth);
+    }
 #pragma GCC unroll 12
     for (int r = 0; r < kRows; ++r) {
-      const float value = a[r * tile.a_stride];
-#pragma GCC unroll 2
+      const float value = a[r * row_step];
+#pragma GCC unroll 4
       for (int i = 0; i < kParts; ++i) sums[r][i] += value * column[i];
     }
   }
 #pragma GCC unroll 12
   for (int r = 0; r < kRows; ++r) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int i = 0; i < kParts; ++i) {
       std::memcpy(tile.c + r * tile.c_stride + i * kWidth, &sums[r][i], sizeof(Vector));
     }
@@ -65,12 +73,23 @@ TANDEM_INLINE void multiply_rows(const Tile& tile) {
 }
 
 // rows: 1 to kMost.
-template <class Vector = Eight, int kMost = kTileRows>
+template <class Vector = Eight, int kMost = kTileRows, int kPanels = 1,
+          LeftSide kLeft = LeftSide::rows>
 TANDEM_INLINE void multiply_tile(std::int64_t rows, const Tile& tile) {
   if constexpr (kMost > 1) {
-    if (rows < kMost) return multiply_tile<Vector, kMost - 1>(rows, tile);
+    if (rows < kMost) return multiply_tile<Vector, kMost - 1, kPanels, kLeft>(rows, tile);
   }
-  multiply_rows<Vector, kMost>(tile);
+  multiply_rows<Vector, kMost, kPanels, kLeft>(tile);
+}
+
+// What registers of AVX-512 hold: one tile of two panels, or of the last one.
+using Sixteen = float __attribute__((vector_size(64)));
+constexpr int kWideRows = 2 * kTileRows;
+
+template <LeftSide kLeft>
+TANDEM_INLINE void multiply_wide_tile(std::int64_t rows, std::int64_t panels, const Tile& tile) {
+  panels == 1 ? multiply_tile<Sixteen, kWideRows, 1, kLeft>(rows, tile)
+              : multiply_tile<Sixteen, kWideRows, 2, kLeft>(rows, tile);
 }
 
 }  // namespace tandem::cpu

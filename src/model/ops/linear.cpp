@@ -3,6 +3,9 @@
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "model/ops/cpu_turned_product.h"
+#include "model/ops/product_choice.h"
+
 namespace tandem {
 namespace {
 
@@ -30,6 +33,27 @@ Tensor product(const Tensor& a, const cpu::Panels& panels, std::int64_t columns,
   return out;
 }
 
+bool is_quick_turned(const Tensor& a, const Tensor& b) {
+  const auto fits = [](const Tensor& x) {
+    return x.is_cpu() && x.scalar_type() == at::kFloat && x.is_contiguous();
+  };
+  return fits(a) && fits(b) && a.size(0) >= kRowsWorthPacking &&
+         cpu::has_quick_turned_product(a.size(1), b.size(1));
+}
+
+void multiply_turned(Tensor& out, const Tensor& a, const Tensor& b, bool add) {
+  const cpu::TurnedProduct product{.a = a.const_data_ptr<float>(),
+                                   .a_columns = a.size(1),
+                                   .b = b.const_data_ptr<float>(),
+                                   .b_columns = b.size(1),
+                                   .depth = a.size(0),
+                                   .c = out.mutable_data_ptr<float>(),
+                                   .add = add};
+  at::parallel_for(0, a.size(1), kRowsATask, [&](std::int64_t begin, std::int64_t end) {
+    cpu::turned_product(product, begin, end);
+  });
+}
+
 struct QuickLinear : torch::autograd::Function<QuickLinear> {
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias) {
@@ -43,11 +67,26 @@ struct QuickLinear : torch::autograd::Function<QuickLinear> {
     Tensor of_x, of_bias;
     if (context->needs_input_grad(0)) of_x = QuickMatrix(weight).straight(gradient);
     if (context->saved_data["bias"].toBool()) of_bias = gradient.sum(0);
-    return {of_x, at::mm(gradient.t(), x), of_bias};
+    return {of_x, turned_product(gradient, x.contiguous()), of_bias};
   }
 };
 
 }  // namespace
+
+Tensor turned_product(const Tensor& a, const Tensor& b) {
+  if (!is_quick_turned(a, b)) return at::mm(a.t(), b);
+  Tensor out = at::empty({a.size(1), b.size(1)}, a.options());
+  multiply_turned(out, a, b, false);
+  return out;
+}
+
+void add_turned_product(Tensor& sum, const Tensor& a, const Tensor& b) {
+  if (!is_quick_turned(a, b) || !sum.is_contiguous()) {
+    sum.addmm_(a.t(), b);
+  } else {
+    multiply_turned(sum, a, b, true);
+  }
+}
 
 Tensor QuickMatrix::turned(const Tensor& a, const Tensor& bias) {
   const std::int64_t rows = matrix_.size(0), columns = matrix_.size(1);

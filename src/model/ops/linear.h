@@ -15,6 +15,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, at::Sca
 Tensor linear_plain(const Tensor& x, const Tensor& weight, const Tensor& bias,
                     at::ScalarType compute);
 
+// The transpose of a [N, rows] times b [N, columns], without gradient: what weights get.
+Tensor turned_product(const Tensor& a, const Tensor& b);
+void add_turned_product(Tensor& sum, const Tensor& a, const Tensor& b);
+
 // A matrix [out, in] for several products without gradient: by cpu_product where that is quicker,
 // else by LibTorch.
 class QuickMatrix {

@@ -120,8 +120,12 @@ TEST(Ops, BiasActivationDropoutEqualsThePlainOne) {
 
 TEST(Ops, LinearEqualsThePlainOne) {
   // Sizes around whole blocks of rows, depth and columns.
-  for (const auto& [rows, depth, columns] :
-       {std::array{48, 16, 16}, {53, 40, 48}, {100, 272, 32}, {61, 512, 288}, {7, 32, 32}}) {
+  for (const auto& [rows, depth, columns] : {std::array{48, 16, 16},
+                                             {53, 40, 48},
+                                             {100, 272, 32},
+                                             {61, 512, 288},
+                                             {390, 528, 496},
+                                             {7, 32, 32}}) {
     const Tensor x = leaf({rows, depth}), weight = leaf({columns, depth}), bias = leaf({columns});
     expect_equal(
         {x, weight, bias}, [&] { return linear(x, weight, bias, at::kFloat); },

@@ -104,7 +104,7 @@ struct ChunkedLoss : torch::autograd::Function<ChunkedLoss> {
       const Tensor gradient = scores.to(setting.compute);
       hidden_gradient.narrow(0, begin, size).copy_(products.straight(gradient));
       if (setting.compute == at::kFloat) {
-        weight_gradient.addmm_(gradient.t(), part);
+        add_turned_product(weight_gradient, gradient, part);
       } else {
         weight_gradient.add_(at::mm(gradient.t(), part));
       }

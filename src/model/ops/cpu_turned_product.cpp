@@ -1,0 +1,59 @@
+#include "model/ops/cpu_turned_product.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "model/ops/cpu_tile.h"
+
+namespace tandem::cpu {
+namespace {
+
+constexpr std::int64_t kDepthABlock = 128;  // two panels' part of 16 KB: half the first cache
+constexpr std::int64_t kRowsABlock = 40 * kWideRows;  // their part of a takes 240 KB of the second
+
+// Rows first .. first + depth - 1 of b as panels [depth, 16].
+void lay_out(const TurnedProduct& p, std::int64_t first, std::int64_t depth, float* panels) {
+  for (std::int64_t d = 0; d < depth; ++d) {
+    const float* row = p.b + (first + d) * p.b_columns;
+    for (std::int64_t column = 0; column < p.b_columns; column += kPanel) {
+      std::copy_n(row + column, kPanel, panels + column * depth + d * kPanel);
+    }
+  }
+}
+
+#if defined(__x86_64__)
+TANDEM_WIDE void multiply_block(const TurnedProduct& p, std::int64_t first, std::int64_t depth,
+                                const float* panels, std::int64_t begin, std::int64_t end) {
+  const bool add = p.add || first > 0;
+  for (std::int64_t column = 0; column < p.b_columns; column += 2 * kPanel) {
+    for (std::int64_t i = begin; i < end; i += kWideRows) {
+      multiply_wide_tile<LeftSide::columns>(
+          std::min<std::int64_t>(kWideRows, end - i),
+          std::min<std::int64_t>(2, (p.b_columns - column) / kPanel),
+          {p.a + first * p.a_columns + i, p.a_columns, panels + column * depth, depth,
+           p.c + i * p.b_columns + column, p.b_columns, nullptr, add, depth * kPanel});
+    }
+  }
+}
+#else
+void multiply_block(const TurnedProduct&, std::int64_t, std::int64_t, const float*, std::int64_t,
+                    std::int64_t) {
+  throw InternalError("a product for AVX-512 on another processor");
+}
+#endif
+
+}  // namespace
+
+void turned_product(const TurnedProduct& p, std::int64_t begin, std::int64_t end) {
+  std::vector<float> panels(static_cast<std::size_t>(kDepthABlock * p.b_columns));
+  for (std::int64_t first = 0; first < p.depth; first += kDepthABlock) {
+    const std::int64_t depth = std::min(kDepthABlock, p.depth - first);
+    lay_out(p, first, depth, panels.data());
+    for (std::int64_t i = begin; i < end; i += kRowsABlock) {
+      multiply_block(p, first, depth, panels.data(), i, std::min(end, i + kRowsABlock));
+    }
+  }
+}
+
+}  // namespace tandem::cpu
