@@ -1,20 +1,24 @@
 """What lossy exchanges cost in learning: BLEU and validation loss of each cluster.mode at equal tokens, over several seeds.
 
-Multi30k (--text: a folder with train.en.gz, val.de.gz, ...) with configs/multi30k-tiny.yaml, cut to 3+3 layers, 4,000 pieces and no
-averaged weights (mode local has none), on two hosts of the lab, one worker with one thread each, links at full speed: how fast a
+Multi30k (--text: a folder with train.en.gz, val.de.gz, ...) with configs/multi30k-tiny.yaml, cut to 2+2 layers, 4,000 pieces, greedy search
+and no averaged weights (mode local has none), on two hosts of the lab, one worker with one thread each, links at full speed: how fast a
 link is changes no number here (scripts/bench links measures that). The rate falls to zero at the last step. Every way starts from
 the same weights and sees the same sentences as exact of its seed; differences are to that run. val and, where it is there,
 test_2016_flickr are judged together: nothing is chosen by them.
 
 A way is a name of WAYS below, or one with settings over it: exact:optim.lr=0.0042:optim.clip=1.41
+A way with a rate has links that slow, so that auto has something to choose and times count: auto@1700kbit; state rho then, which is
+fp16 bytes / (bandwidth x compute time) and 72 for a base model on V100s at 100 Mbps.
 With --keep DIR a bench that was interrupted goes on where it stopped, in the middle of a run too; rows that are there stay.
-Usage: scripts/bench learning --text DIR [--keep DIR] [--json] [--ways exact,int8,int4,local] [--seeds 3] [--steps 2000] [KEY=VALUE ...]
+Usage: scripts/bench learning --text DIR [--keep DIR] [--json] [--ways exact,int8,int4,local] [--seeds 1,2,3] [--steps 2000] [KEY=VALUE ...]
 """
 
 import argparse
 import gzip
+import itertools
 import json
 import pathlib
+import re
 import shutil
 import signal
 import statistics
@@ -32,8 +36,9 @@ WAYS = {"exact": ["cluster.mode=exact"],
         "int8": ["cluster.mode=int8"],
         "int4": ["cluster.mode=int4"],
         "local": ["cluster.mode=local", "cluster.local_steps=24", "cluster.local_code=int4"],
-        "local-1gbps": ["cluster.mode=local", "cluster.local_steps=5", "cluster.local_code=int8"]}
-MODEL = ["model.encoder_layers=3", "model.decoder_layers=3", "model.dropout=0.1", "batch.tokens=2048", "optim.ema=0"]
+        "local-1gbps": ["cluster.mode=local", "cluster.local_steps=5", "cluster.local_code=int8"],
+        "auto": ["cluster.mode=auto"]}
+MODEL = ["model.encoder_layers=2", "model.decoder_layers=2", "model.dropout=0.1", "batch.tokens=1024", "optim.ema=0", "eval.beam=1"]
 PARTS = {"train": ["train"], "valid": ["val", "test_2016_flickr"]}
 EVALUATIONS = 8
 
@@ -52,8 +57,14 @@ def make_data(text, folder):
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def rate_of(way):
+    """Of its links; empty: as fast as the machine moves memory."""
+    return way.split(":")[0].partition("@")[2]
+
+
 def settings_of(way, seed, options):
     name, *own = way.split(":")
+    name = name.partition("@")[0]
     if name not in WAYS:
         raise SystemExit(f"bench: there is no way {name}; there are: {', '.join(WAYS)}")
     every = max(1, options.steps // EVALUATIONS)
@@ -64,8 +75,12 @@ def settings_of(way, seed, options):
 def train(lab, way, seed, settings):
     """The row of one run, which goes on where an earlier bench left it."""
     run = f"{way}-{seed}".replace(":", "-")
+    if rate_of(way):
+        lab.set_rate(rate_of(way))
     done = lab.mpirun([peers.TANDEM, "train", peers.ROOT / "configs/multi30k-tiny.yaml", f"data.path={lab.disk}/data", f"run={lab.disk}/{run}",
                        "threads=1", *settings], workers=1, env={"OMP_NUM_THREADS": "1"}, timeout=4 * 3600)
+    if rate_of(way):
+        lab.full_speed()
     if done.returncode != 0:
         raise SystemExit(f"bench: {run} failed: {done.stdout}")
     with open(lab.folder / "host-a" / run / "journal.jsonl") as lines:
@@ -74,11 +89,15 @@ def train(lab, way, seed, settings):
     steps = {r["step"]: r for r in records if r["type"] == "step"}
     evals = {r["step"]: r for r in records if r["type"] == "eval"}
     last = evals[max(evals)]
+    seconds = dict(zip(sorted(steps), itertools.accumulate(steps[step]["seconds"]["total"] for step in sorted(steps))))
+    start = next(r for r in records if r["type"] == "run")
     for host in lab.names:
         shutil.rmtree(lab.folder / host / run)
     return {"way": way, "seed": seed, "settings": settings, "tokens": sum(s["tokens"] for s in steps.values()), "steps": max(steps),
-            "seconds": sum(s["seconds"]["total"] for s in steps.values()), "val_loss": last["val_loss"], "bleu": last["bleu"],
-            "curve": [[step, e["val_loss"], e["bleu"]] for step, e in sorted(evals.items())]}
+            "seconds": seconds[max(steps)], "val_loss": last["val_loss"], "bleu": last["bleu"],
+            "parameters": start["parameters"], "exchange": start["exchange"],
+            "compute_s": statistics.median(s["total"] - s["exchange"] - s["wait"] for s in (r["seconds"] for r in steps.values())),
+            "curve": [[step, e["val_loss"], e["bleu"], seconds[step]] for step, e in sorted(evals.items()) if step > 0]}
 
 
 def all_rows(folder, options):
@@ -92,10 +111,10 @@ def all_rows(folder, options):
         lab.full_speed()
         for host in lab.names:
             shutil.copytree(folder / "data", lab.folder / host / "data", dirs_exist_ok=True)
-        for seed in range(1, options.seeds + 1):
+        for seed in map(int, options.seeds.split(",")):
             for way in options.ways.split(","):
                 settings = settings_of(way, seed, options)
-                row = next((r for r in known if r["settings"] == settings), None)
+                row = next((r for r in known if r["way"] == way and r["settings"] == settings), None)
                 if row is None:
                     row = train(lab, way, seed, settings)
                     with open(path, "a") as out:
@@ -105,19 +124,33 @@ def all_rows(folder, options):
     return rows
 
 
+def rho_of(row):
+    number, unit = re.fullmatch(r"([\d.]+)([km])bit", rate_of(row["way"])).groups()
+    bytes_per_second = float(number) * {"k": 1e3, "m": 1e6}[unit] / 8 * 1448 / 1538  # of TCP
+    return 2 * row["parameters"] / (bytes_per_second * row["compute_s"])
+
+
 def describe(r):
+    link = f", {r['compute_s']:.3f} s of it computing a step, rho {rho_of(r):.0f}, exchange {r['exchange']}" if rate_of(r["way"]) else ""
     return (f"{r['way']} seed {r['seed']}: validation loss {r['val_loss']:.4f}, BLEU {r['bleu']:.2f} after {r['steps']} steps, {r['tokens']} tokens, "
-            f"{r['seconds']:.0f} s")
+            f"{r['seconds']:.0f} s{link}")
 
 
-def steps_to(curve, bleu):
-    """The step at which a run reached it, in a straight line between evaluations; None: never."""
+def reached(curve, bleu, place):
+    """Where (0: step, 3: seconds) a curve reached it, in a straight line between evaluations; None: never."""
     before, had = 0, 0.0
-    for step, _, has in curve:
+    for point in curve:
+        at, has = point[place], point[2]
         if has >= bleu:
-            return before + (step - before) * (bleu - had) / (has - had) if has > had else step
-        before, had = step, has
+            return before + (at - before) * (bleu - had) / (has - had) if has > had else at
+        before, had = at, has
     return None
+
+
+def times_exact(row, exact, place):
+    """To exact's final BLEU - 0.2; None: never."""
+    own, its = (reached(r["curve"], exact["bleu"] - 0.2, place) for r in (row, exact))
+    return own / its if own is not None else None
 
 
 def compare(rows):
@@ -126,10 +159,11 @@ def compare(rows):
     differences = {}
     for way in dict.fromkeys(r["way"] for r in rows if r["way"] != "exact"):
         pairs = [(r, exact[r["seed"]]) for r in rows if r["way"] == way and r["seed"] in exact]
-        goals = [(steps_to(r["curve"], e["bleu"] - 0.2), steps_to(e["curve"], e["bleu"] - 0.2)) for r, e in pairs]
         differences[way] = {"bleu": [r["bleu"] - e["bleu"] for r, e in pairs],
                             "val_loss_percent": [100 * (r["val_loss"] / e["val_loss"] - 1) for r, e in pairs],
-                            "steps_to_bleu": [a / b if a is not None else None for a, b in goals]}
+                            "steps_to_bleu": [times_exact(r, e, 0) for r, e in pairs]}
+        if rate_of(way):
+            differences[way]["seconds_to_bleu"] = [times_exact(r, e, 3) for r, e in pairs]
     return {way: d for way, d in differences.items() if d["bleu"]}
 
 
@@ -139,9 +173,10 @@ def mean_text(values, form):
 
 
 def describe_difference(way, d):
-    reached = ", ".join("never" if v is None else f"{v:.2f}" for v in d["steps_to_bleu"])
-    return (f"{way} beside exact, {len(d['bleu'])} seeds: BLEU {mean_text(d['bleu'], '+.2f')}, validation loss {mean_text(d['val_loss_percent'], '+.2f')} %, "
-            f"times exact's steps to its BLEU - 0.2: {reached}")
+    factors = [f"times exact's {what} to its BLEU - 0.2: {', '.join('never' if v is None else f'{v:.2f}' for v in d[key])}"
+               for what, key in (("steps", "steps_to_bleu"), ("seconds", "seconds_to_bleu")) if key in d]
+    return ", ".join([f"{way} beside exact, {len(d['bleu'])} seeds: BLEU {mean_text(d['bleu'], '+.2f')}",
+                      f"validation loss {mean_text(d['val_loss_percent'], '+.2f')} %", *factors])
 
 
 def main():
@@ -150,7 +185,7 @@ def main():
     parser.add_argument("--text", required=True)
     parser.add_argument("--keep", help="a folder for the dataset, runs under way and rows; without it nothing is kept")
     parser.add_argument("--ways", default="exact,int8,int4,local")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("settings", nargs="*", metavar="KEY=VALUE", help="for all runs")
     options = parser.parse_args()

@@ -5,9 +5,9 @@
 //   bench_links MODE COMPUTE_SECONDS STEPS     under a launcher
 //
 // MODE: none, flat (a ring over all workers, 2 bytes a number, after backward), exact, int8, int4,
-// local or auto. Sums inside a host count as computing, but for the modes that exchange gradients.
-// Where weights are exchanged every H steps at least four rounds are done. Rank 0 prints the
-// seconds of each step and more as JSON.
+// local, local:H (so many steps between exchanges) or auto. Sums inside a host count as computing,
+// but for the modes that exchange gradients. Where weights are exchanged every H steps at least
+// four rounds are done. Rank 0 prints the seconds of each step and more as JSON.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/variable.h>
@@ -67,8 +67,10 @@ struct Bench {
       return;
     }
     ClusterConfig config;
+    const std::string name = mode.substr(0, mode.find(':'));
+    if (name != mode) config.local_steps = std::stol(mode.substr(name.size() + 1));
     for (std::size_t i = 0; i < names_of(ExchangeMode{}).size(); ++i) {
-      if (names_of(ExchangeMode{}).at(i) == mode) config.mode = static_cast<ExchangeMode>(i);
+      if (names_of(ExchangeMode{}).at(i) == name) config.mode = static_cast<ExchangeMode>(i);
     }
     forecast = choose_scheme(input_of(team, compute, order), schemes_of(config, false));
     choice = choose_exchange(config, {}, forecast);

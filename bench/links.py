@@ -3,8 +3,8 @@
 A base model of 63 million parameters on two hosts of the lab with two workers each: real buffers, codecs and sockets, but computing is
 only waited for (simulated compute: a CPU cannot imitate a V100), with gradients that become ready as in a real backward. flat is
 Gloo's ring over all workers with 2 bytes a number after backward, what Horovod and DDP do when nobody tells them about hosts; it is
-measured once for a rate. full: a link as fast as the machine moves memory. rho = fp16 bytes / (bandwidth x compute time).
-Usage: scripts/bench links [--json] [--rates full,1gbit,100mbit] [--compute 0.10,0.15,0.30] [--modes auto] [--steps N]
+measured once for a rate. Modes: auto, exact, int8, int4, local, local:H with H steps between exchanges. full: a link as fast as the machine moves memory. rho = fp16 bytes / (bandwidth x compute time).
+Usage: scripts/bench links [--json] [--rates full,1gbit,100mbit] [--compute 0.10,0.15,0.30] [--modes auto] [--steps N] [--workers 2]
 """
 
 import argparse
@@ -25,8 +25,8 @@ ROUNDS = {"exact": 3, "int8": 4, "int4": 5}  # steps of modes that wait for ever
 PROGRAM = peers.ROOT / "build/release/bench/bench_links"
 
 
-def run(lab, mode, compute, steps):
-    done = lab.mpirun([PROGRAM, mode, compute, steps], env={"OMP_NUM_THREADS": 1}, timeout=900)
+def run(lab, mode, compute, steps, workers):
+    done = lab.mpirun([PROGRAM, mode, compute, steps], workers=workers, env={"OMP_NUM_THREADS": 1}, timeout=900)
     if done.returncode != 0:
         raise SystemExit(f"bench: {mode} failed: {done.stdout}")
     return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
@@ -37,7 +37,7 @@ def row_of(rate, compute, mode, told, free, flat):
     warm = chosen.get("local_steps", 0) or 1  # connections, first pages; the first round
     # Means: exchanges that are not hidden fall on single steps.
     step = statistics.mean(told["seconds"][warm:])
-    row = {"rate": rate, "compute_s": compute, "mode": mode, "chosen": told["chosen"], "predicted_s": told["predicted"], "step_s": step,
+    row = {"rate": rate, "compute_s": compute, "mode": mode, "chosen": told["chosen"], "exchange": chosen, "predicted_s": told["predicted"], "step_s": step,
            "free_s": free, "of_free": step / free, "of_one_host": 2 * free / step, "work_s": statistics.mean(told["work"][warm:]), "steps": len(told["seconds"]) - warm}
     if rate in GOODPUT:
         row["rho"] = 2 * told["parameters"] / (GOODPUT[rate] * compute)
@@ -46,14 +46,14 @@ def row_of(rate, compute, mode, told, free, flat):
     return row
 
 
-def measure(lab, rate, computes, modes, steps):
+def measure(lab, rate, computes, modes, steps, workers):
     rows = []
     # With nothing to compute a step is the ring alone; the first one makes connections.
-    flat = min(run(lab, "flat", 0, 1 + FLAT_STEPS)["seconds"][1:]) if rate != "full" else None
+    flat = min(run(lab, "flat", 0, 1 + FLAT_STEPS, workers)["seconds"][1:]) if rate != "full" else None
     for compute in computes:
-        free = statistics.mean(run(lab, "none", compute, FREE_STEPS)["seconds"])
+        free = statistics.mean(run(lab, "none", compute, FREE_STEPS, workers)["seconds"])
         for mode in modes:
-            told = run(lab, mode, compute, 1 + ROUNDS.get(mode, steps))
+            told = run(lab, mode, compute, 1 + ROUNDS.get(mode, steps), workers)
             rows.append(row_of(rate, compute, mode, told, free, flat))
             print(f"  {describe(rows[-1])}", file=sys.stderr, flush=True)
     return rows
@@ -62,7 +62,7 @@ def measure(lab, rate, computes, modes, steps):
 def describe(r):
     rho = f", rho {r['rho']:.1f}" if "rho" in r else ""
     flat = f"; {r['of_flat']:.1f} times the tokens of a flat ring" if "of_flat" in r else ""
-    return (f"{r['rate']:8} compute {r['compute_s']:.2f} s{rho}: {r['mode']} ({r['chosen']}) {r['step_s']:.3f} s a step over {r['steps']} steps, "
+    return (f"{r['rate']:8} compute {r['compute_s']:.2f} s{rho}: {r['mode']} ({r['exchange']}) {r['step_s']:.3f} s a step over {r['steps']} steps, "
             f"{r['predicted_s']:.3f} s predicted, {r['work_s']:.3f} s of processor time in it; {r['of_free']:.3f} times no communication, {r['of_one_host']:.2f} times the tokens of one host{flat}")
 
 
@@ -73,6 +73,7 @@ def main():
     parser.add_argument("--compute", default="0.10,0.15,0.30")
     parser.add_argument("--modes", default="auto")
     parser.add_argument("--steps", type=int, default=40, help="least steps of modes whose exchange is hidden")
+    parser.add_argument("--workers", type=int, default=2, help="of each host")
     args = parser.parse_args()
     if why := lab_of_hosts.missing():
         raise SystemExit(f"bench: no lab here: {why}")
@@ -82,7 +83,7 @@ def main():
             with lab_of_hosts.Lab(hosts=2, rate="1gbit" if rate == "full" else rate, folder=pathlib.Path(name) / rate) as lab:
                 if rate == "full":
                     lab.full_speed()
-                rows += measure(lab, rate, [float(text) for text in args.compute.split(",")], args.modes.split(","), args.steps)
+                rows += measure(lab, rate, [float(text) for text in args.compute.split(",")], args.modes.split(","), args.steps, args.workers)
     if args.json:
         print(json.dumps(rows))
         return

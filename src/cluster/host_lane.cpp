@@ -68,6 +68,17 @@ class MemoryLane final : public HostLane {
     memory_.sign(Sign::taken, memory_.place()).set(downs_);
   }
 
+  void add_down(const Bucket& bucket, const at::Tensor& sum) override {
+    downs_ += 1;
+    if (memory_.place() != 0) {
+      wait_for(Sign::taken, 0, downs_);
+      const auto size = static_cast<std::size_t>(bucket.size());
+      add_floats({floats(0) + bucket.begin, size},
+                 {sum.mutable_data_ptr<float>() + bucket.begin, size});
+    }
+    memory_.sign(Sign::taken, memory_.place()).set(downs_);
+  }
+
   void place(const Bucket& bucket, const at::Tensor& own) override {
     const auto* from = own.const_data_ptr<float>();
     const auto whole = static_cast<std::int64_t>(memory_.floats(0).size());
@@ -169,6 +180,11 @@ class CommLane final : public HostLane {
   void down(const Bucket& bucket) override {
     if (for_all_) return;
     comm_.broadcast(gradients_.narrow(0, bucket.begin, bucket.size()), Group::host);
+  }
+  void add_down(const Bucket& bucket, const at::Tensor& sum) override {
+    const at::Tensor result = gradients_.narrow(0, bucket.begin, bucket.size());
+    comm_.broadcast(result, Group::host);
+    if (!comm_.world().is_leader()) sum.narrow(0, bucket.begin, bucket.size()).add_(result);
   }
   // A number and zeros make the number.
   void place(const Bucket& bucket, const at::Tensor& own) override {

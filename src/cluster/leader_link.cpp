@@ -63,7 +63,7 @@ class MessageLink final : public LeaderLink {
   }
 
   void take_sent(const Bucket& bucket) override {
-    const UnderWay& now = places_[(posted_ - 1) % places_.size()];
+    const UnderWay& now = places_[completed_ % places_.size()];
     if (hosts_ == 2) return codec_->decode(bytes_of(message(now, bucket, 0)), whole(bucket));
     for (int host = 0; host < hosts_; ++host) {
       codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));

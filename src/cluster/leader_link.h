@@ -22,7 +22,7 @@ class LeaderLink {
  public:
   virtual ~LeaderLink() = default;
   virtual void post(const Bucket& bucket) = 0;  // sends what the buffer holds
-  // Right after post: the buffer holds what was sent of it, as the others read it.
+  // Before complete: the buffer holds what was sent of it, as the others read it.
   virtual void take_sent(const Bucket& bucket) = 0;
   virtual void complete(const Bucket& bucket) = 0;  // afterwards the buffer holds the sum
   virtual LinkCodec* codec() { return nullptr; }    // none: numbers travel whole

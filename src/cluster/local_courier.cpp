@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -18,6 +19,19 @@ namespace {
 
 constexpr int kNewsTag = 900;  // fragments use small ones
 constexpr std::int64_t kNewsNumbers = 6;
+// Numbers of a message between two hosts: few enough that all that is done with them is done in the
+// processor's cache, or every sum would pass through memory that training needs.
+constexpr std::int64_t kPieceNumbers = 1 << 18;
+
+// More hosts than two add up before they share: every piece would cost them a round trip.
+std::vector<Bucket> cut_pieces(const Bucket& fragment, int hosts) {
+  if (hosts > 2) return {fragment};
+  std::vector<Bucket> pieces;
+  for (std::int64_t begin = fragment.begin; begin < fragment.end; begin += kPieceNumbers) {
+    pieces.push_back({begin, std::min(fragment.end, begin + kPieceNumbers), 0, 0});
+  }
+  return pieces;
+}
 
 at::Tensor news_tensor(std::size_t fragment, const HostNews& news) {
   const at::Tensor numbers = at::empty({kNewsNumbers}, at::kDouble);
@@ -41,7 +55,14 @@ class LocalCourier::Impl {
         fragments_(std::move(fragments)),
         changes_(at::zeros({size})),
         own_(at::zeros({size})) {
-    link_ = leader_link(comm, changes_, {format, LinkCargo::changes, slots, fragments_, 1});
+    std::vector<Bucket> all;
+    std::size_t most = 1;
+    for (const Bucket& fragment : fragments_) {
+      pieces_.push_back(cut_pieces(fragment, comm.size(Group::leaders)));
+      all.insert(all.end(), pieces_.back().begin(), pieces_.back().end());
+      most = std::max(most, pieces_.back().size());
+    }
+    link_ = leader_link(comm, changes_, {format, LinkCargo::changes, slots, all, most});
     thread_ = std::thread([this] { work(); });
   }
 
@@ -97,8 +118,11 @@ class LocalCourier::Impl {
     HostNews news;
   };
 
+  static at::Tensor part(const at::Tensor& buffer, const Bucket& range) {
+    return buffer.narrow(0, range.begin, range.size());
+  }
   at::Tensor part(const at::Tensor& buffer, std::size_t fragment) const {
-    return buffer.narrow(0, fragments_[fragment].begin, fragments_[fragment].size());
+    return part(buffer, fragments_[fragment]);
   }
 
   void work() {
@@ -129,7 +153,6 @@ class LocalCourier::Impl {
 
   LocalParcel carry(const Job& job) {
     const at::NoGradGuard no_gradient;
-    const Bucket& fragment = fragments_[job.fragment];
     LocalParcel parcel;
     parcel.fragment = job.fragment;
     parcel.mean = part(changes_, job.fragment);
@@ -137,14 +160,17 @@ class LocalCourier::Impl {
     parcel.news = all_news(job);  // all have theirs ready now: the rest is the link's time
     const auto start = std::chrono::steady_clock::now();
     const std::int64_t out = link_->bytes_out(), in = link_->bytes_in();
-    link_->post(fragment);
-    link_->take_sent(fragment);
-    parcel.others.copy_(parcel.mean);
-    link_->complete(fragment);
+    for (const Bucket& piece : pieces_[job.fragment]) link_->post(piece);
+    for (const Bucket& piece : pieces_[job.fragment]) {
+      at::Tensor mean = part(changes_, piece), others = part(own_, piece);
+      link_->take_sent(piece);
+      others.copy_(mean);
+      link_->complete(piece);
+      mean.div_(comm_.size(Group::leaders));
+      at::sub_out(others, mean, others);
+    }
     parcel.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    parcel.mean.div_(comm_.size(Group::leaders));
-    at::sub_out(parcel.others, parcel.mean, parcel.others);
     parcel.bytes_out = link_->bytes_out() - out;
     parcel.bytes_in = link_->bytes_in() - in;
     return parcel;
@@ -177,8 +203,9 @@ class LocalCourier::Impl {
 
   Comm& comm_;
   std::vector<Bucket> fragments_;
-  at::Tensor changes_, own_;          // become mean and others, fragment by fragment
-  std::unique_ptr<LeaderLink> link_;  // of the thread, while it is busy
+  std::vector<std::vector<Bucket>> pieces_;  // by fragment
+  at::Tensor changes_, own_;                 // become mean and others, fragment by fragment
+  std::unique_ptr<LeaderLink> link_;         // of the thread, while it is busy
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -155,18 +155,19 @@ class LocalExchange::Impl {
   // theirs.
   void add(std::size_t fragment, Stats& stats) {
     const at::Tensor numbers = at::zeros({4}, at::kDouble);  // stop, seconds, replan, diverged
-    const at::Tensor mailbox = part(buffers_.gradients, fragment);
     const bool alone = comm_.size(Group::host) == 1;
     LocalParcel parcel;
     if (courier_) {
       parcel = fetch(fragment, stats);
       tell(parcel.news, numbers.mutable_data_ptr<double>());
-      if (!alone) mailbox.copy_(parcel.others);
+      if (!alone) part(buffers_.gradients, fragment).copy_(parcel.others);
     }
     comm_.broadcast(numbers, Group::host);
-    if (!alone) lane_->down(fragments_[fragment]);
-    if (courier_) part(anchor_, fragment).add_(parcel.mean);
-    part(buffers_.weights, fragment).add_(courier_ ? parcel.others : mailbox);
+    if (!alone) lane_->add_down(fragments_[fragment], buffers_.weights);
+    if (courier_) {
+      part(buffers_.weights, fragment).add_(parcel.others);
+      part(anchor_, fragment).add_(parcel.mean);
+    }
     if (!alone) lane_->settle();
     hear(numbers.const_data_ptr<double>(), stats);
   }

@@ -91,7 +91,8 @@ class Lab:
 
     def set_rate(self, rate: str):
         """Of every cable, in both directions; also while something runs."""
-        shape = f"root tbf rate {rate} burst {BURST.get(rate, '128kb')} latency 50ms"
+        burst = BURST.get(rate, "128kb" if rate.endswith("mbit") else "8kb")  # of a kbit link: or a probe would see little else
+        shape = f"root tbf rate {rate} burst {burst} latency 50ms"
         for name in self.names:
             self._in(name, f"tc qdisc replace dev eth0 {shape}")
             self._in("switch", f"tc qdisc replace dev {name} {shape}")
