@@ -9,5 +9,9 @@
 #define TANDEM_CLONES
 #endif
 // For AVX-512 alone; the caller has asked whether the processor has it.
+#if defined(__x86_64__)
 #define TANDEM_WIDE __attribute__((target("arch=x86-64-v4")))
+#else
+#define TANDEM_WIDE
+#endif
 #define TANDEM_INLINE inline __attribute__((always_inline))
