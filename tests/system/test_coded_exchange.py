@@ -21,7 +21,7 @@ def data(reversed_words):
 @pytest.fixture
 def train(lab, program, data):
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
     hosts = lab()
     for name in hosts.names:
         shutil.copytree(data, hosts.folder / name / "data")

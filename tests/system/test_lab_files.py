@@ -43,7 +43,7 @@ class Hosts:
 @pytest.fixture
 def hosts(lab, program, data):
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
     return Hosts(lab(), program, data)
 
 

@@ -51,7 +51,7 @@ class Journal:
 def start(lab, program, data, workers, *settings):
     """A run that goes on until the lab is gone, its hosts and its journal."""
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
     hosts = lab(rate="1gbit")
     for name in hosts.names:
         shutil.copytree(data, hosts.folder / name / "data")

@@ -71,7 +71,7 @@ class Training:
 @pytest.fixture
 def training(lab, program, data):
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
     return lambda **options: Training(lab(**options), program, data)
 
 

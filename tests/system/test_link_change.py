@@ -56,7 +56,7 @@ class Run:
 @pytest.fixture
 def run(lab, program, data):
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
     return Run(lab(rate="1gbit"), program, data)
 
 

@@ -53,7 +53,7 @@ class Hosts:
 @pytest.fixture
 def hosts(lab, program, data):
     if not shutil.which("mpirun"):
-        pytest.skip("needs mpirun")
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
     return lambda **options: Hosts(lab(**options), program, data)
 
 

@@ -75,7 +75,7 @@ class Tmux:
 @pytest.fixture
 def terminal(program):
     if not shutil.which("tmux"):
-        pytest.skip("tmux is not installed")
+        pytest.skip("needs tmux: scripts/setup --tests installs it")
     opened = []
 
     def open(columns, rows, *arguments):
