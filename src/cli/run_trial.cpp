@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
-#include <span>
 #include <vector>
 
 #include "cli/run_setup.h"
@@ -18,18 +17,21 @@
 namespace tandem {
 namespace {
 
-constexpr double kFirstTokens = 48;
+constexpr double kFirstTokens = 24;
 // Products of fewer rows are slower by the row: what they cost tells little about a step.
-constexpr double kTellingTokens = 192;
+constexpr double kTellingTokens = 144;
+constexpr std::int64_t kLeastWords = 512;           // of a thin model
 constexpr double kCheap = 0.1;                      // of the time for all tries
-constexpr std::int64_t kOptimizerValues = 4 << 20;  // more than caches hold
+constexpr std::int64_t kOptimizerValues = 2 << 20;  // with its moments more than caches hold
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Pairs from all over the corpus, up to so many target tokens.
-Batch batch_of(const Mixture& corpus, std::int64_t tokens, std::int64_t max_length) {
+// Pairs from all over the corpus, up to so many target tokens; words beyond the vocabulary are told
+// as others.
+Batch batch_of(const Mixture& corpus, std::int64_t tokens, std::int64_t max_length,
+               std::int64_t vocabulary) {
   std::vector<std::uint32_t> chosen;
   std::int64_t sum = 0;
   // A step that has no factor in common with most sizes: neighbours come from different places.
@@ -40,7 +42,11 @@ Batch batch_of(const Mixture& corpus, std::int64_t tokens, std::int64_t max_leng
     chosen.push_back(static_cast<std::uint32_t>(at));
     sum += tgt;
   }
-  return pack(corpus, measure_sentences(corpus.lengths(), chosen));
+  Batch batch = pack(corpus, measure_sentences(corpus.lengths(), chosen));
+  for (std::vector<std::int32_t>* ids : {&batch.src_ids, &batch.tgt_in, &batch.tgt_out}) {
+    for (std::int32_t& id : *ids) id %= static_cast<std::int32_t>(vocabulary);
+  }
+  return batch;
 }
 
 // What computing itself takes: on a processor its time, without what other workers on the same
@@ -76,11 +82,11 @@ Tried try_batch(Transformer& model, const Batch& batch, const RunConfig& config)
   return tried;
 }
 
-// The first tries pay for their memory's pages: of the later half the one in the middle counts.
+// Pages touched for the first time and neighbours in the caches only add: a third of the tries may
+// be better than the one that counts.
 Tried usual_of(std::vector<Tried>& tries) {
-  const std::span<Tried> later = std::span(tries).subspan(tries.size() / 2);
-  std::ranges::sort(later, {}, &Tried::worked);
-  return later[(later.size() - 1) / 2];
+  std::ranges::sort(tries, {}, &Tried::worked);
+  return tries[(tries.size() - 1) / 3];
 }
 
 // A batch costs something for every weight, however few its tokens are (weights are read and laid
@@ -115,10 +121,11 @@ Trials try_until(Transformer& model, const Batch& small, const Batch& large,
     passed += tried.passed;
     worked += tried.worked();
   };
+  once(large, many);
   do {
     once(small, few);
     once(large, many);
-  } while (many.size() < 2 || now_seconds() + few.back().passed + many.back().passed < end);
+  } while (now_seconds() + few.back().passed + many.back().passed < end);
   const Tried a = usual_of(few), b = usual_of(many);
   const auto weights = static_cast<double>(model.params().count());
   return {cost_of(a.flops, a.forward, b.flops, b.forward, weights),
@@ -126,11 +133,15 @@ Trials try_until(Transformer& model, const Batch& small, const Batch& large,
           passed / std::max(worked, 1e-9)};
 }
 
-// One layer on each side tells what six cost, in a sixth of the time.
+// One layer on each side and a sixth of the words tell what six layers and all words cost, in a
+// sixth of the time.
 Transformer thin_model(const Transformer& model, const RunConfig& config) {
   ModelConfig thin = model.config();
+  const std::int64_t layers =
+      std::max<std::int64_t>(1, std::max(thin.encoder_layers, thin.decoder_layers));
   thin.encoder_layers = thin.decoder_layers = 1;
-  Transformer made(thin, model.vocabulary(), model.params().device(),
+  const std::int64_t words = std::max(model.vocabulary() / layers, kLeastWords) / 8 * 8;
+  Transformer made(thin, std::min(words, model.vocabulary()), model.params().device(),
                    compute_type(config.precision));
   made.set_ops(config.ops);
   made.params().values().fill_(0.01);  // any weights take as long
@@ -153,14 +164,15 @@ double try_optimizer(const RunConfig& config, std::int64_t values, at::Device de
 
 ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunConfig& config,
                            const StepTokens& tokens, double seconds) {
-  const auto batch_for = [&](double size) {
+  const auto batch_for = [&](double size, const Transformer& of) {
     const double most =
         std::min(static_cast<double>(config.batch.max_tokens_per_micro), tokens.tgt);
-    return batch_of(corpus, std::llround(std::min(size, most)), config.data.max_length);
+    return batch_of(corpus, std::llround(std::min(size, most)), config.data.max_length,
+                    of.vocabulary());
   };
-  Transformer thin = thin_model(model, config);
   const double end = now_seconds() + seconds;
-  const Batch few = batch_for(kFirstTokens);
+  Transformer thin = thin_model(model, config);
+  const Batch few = batch_for(kFirstTokens, thin);
   // The first one pays for threads and for kernels that are chosen at first use.
   Tried first = try_batch(thin, few, config);
   if (first.passed < kCheap * seconds) first = try_batch(thin, few, config);
@@ -174,8 +186,9 @@ ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunC
   };
   Transformer& chosen = tokens_in(left / 4, model) >= kTellingTokens ? model : thin;
   const double size = std::max(kTellingTokens, tokens_in(left / 6, chosen));
-  const Trials trials = try_until(chosen, batch_for(size / 4), batch_for(size), config, end);
-  model.params().zero_gradients();
+  const Trials trials =
+      try_until(chosen, batch_for(size / 4, chosen), batch_for(size, chosen), config, end);
+  if (&chosen == &model) model.params().zero_gradients();
 
   ComputeSeconds compute;
   compute.micro_batches = std::max<std::int64_t>(

@@ -16,7 +16,8 @@ namespace tandem {
 
 // Forward and backward of this worker's part of a step: a small and a larger batch in turn for so
 // many seconds, which tell what a batch and what an operation cost. A model too slow for batches
-// that tell anything is tried with one layer on each side. The optimizer on a buffer of its own.
+// that tell anything is tried with one layer on each side and fewer words. The optimizer on a
+// buffer of its own.
 ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunConfig& config,
                            const StepTokens& tokens, double seconds);
 

@@ -23,7 +23,7 @@ import settings  # noqa: F401
 import soak  # noqa: F401
 import strangers  # noqa: F401
 import visitors  # noqa: F401
-from workshop import SCENARIOS, Skipped, Workshop
+from workshop import SCENARIOS, Run, Skipped, Workshop
 
 
 def attempt(chosen, workshop, options) -> bool:
@@ -38,6 +38,8 @@ def attempt(chosen, workshop, options) -> bool:
         traceback.print_exc()
         print(f"FAILED {chosen.name} (fault {chosen.number}, seed {options.seed}): {defect}", flush=True)
         return False
+    finally:
+        Run.end_all()
     print(f"ok     {chosen.name} (fault {chosen.number}, seed {options.seed}, {time.monotonic() - began:.0f} s): {said}", flush=True)
     return True
 

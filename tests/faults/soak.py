@@ -47,7 +47,7 @@ def soak(workshop, cases, rng):
         if fault != "pause":
             wait_until(lambda: run.starts() > seen or child.poll() is not None, 120, f"a start after {fault}")
     while child.poll() is None or child.returncode != 0:
-        _, errors = child.communicate(timeout=1800)
+        _, errors = child.communicate(timeout=300 + steps)
         if child.returncode == 0:
             break
         assert child.returncode == 75, errors

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -69,6 +70,8 @@ def alive(pid: int) -> bool:
 
 
 class Run:
+    started = []  # by all runs
+
     def __init__(self, data: Path, folder: Path, workers: int, steps: int, *settings: str):
         self.path, self.workers, self.steps = folder / "run", workers, steps
         folder.mkdir(parents=True)
@@ -77,12 +80,23 @@ class Run:
                         *(["--workers", str(workers)] if workers > 1 else []), *settings]
 
     def start(self, env=None) -> subprocess.Popen:
-        return subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                                env={**os.environ, **QUIET, **(env or {})}, start_new_session=True)
+        child = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                 env={**os.environ, **QUIET, **(env or {})}, start_new_session=True)
+        Run.started.append(child)
+        return child
+
+    @staticmethod
+    def end_all():
+        """What a scenario that failed left running: launchers and, frozen ones too, their workers."""
+        for child in Run.started:
+            if child.poll() is None:
+                os.killpg(child.pid, signal.SIGKILL)
+                child.wait()
+        Run.started.clear()
 
     def to_end(self, env=None, code: int = 0) -> str:
         child = self.start(env)
-        _, errors = child.communicate(timeout=300)
+        _, errors = child.communicate(timeout=300 + self.steps)
         assert child.returncode == code, f"exit {child.returncode} instead of {code}: {errors}"
         return errors
 
