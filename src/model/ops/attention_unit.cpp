@@ -1,5 +1,6 @@
 #include "model/ops/attention_unit.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/ops/cpu_softmax.h"
@@ -68,22 +69,34 @@ TANDEM_INLINE void product(std::int64_t n, std::int64_t depth, std::int64_t colu
   }
 }
 
-// [n, width] to [width, stride]: so that a product with it is one of rows. What lies behind column
-// n is zero.
-TANDEM_INLINE void turn(RowsOf<const float> in, std::int64_t n, std::int64_t width,
-                        std::int64_t stride, float* out) {
-  const std::int64_t whole = n - n % kEight, whole_width = width - width % kEight;
-  for (std::int64_t j = 0; j < whole; j += kEight) {
-    for (std::int64_t d = 0; d < whole_width; d += kEight) {
-      turn_block(in.at + j * in.stride + d, in.stride, out + d * stride + j, stride);
+// Up to eight rows of `width` to as many columns of out, filled up with columns of zeros to eight.
+TANDEM_INLINE void turn_rows(RowsOf<const float> in, std::int64_t count, std::int64_t width,
+                             std::int64_t stride, float* out) {
+  std::int64_t d = 0;
+  for (; d + kEight <= width; d += kEight) {
+    if (count == kEight) {
+      turn_block(in.at + d, in.stride, out + d * stride, stride);
+      continue;
     }
-    for (std::int64_t d = whole_width; d < width; ++d) {
-      for (std::int64_t i = j; i < j + kEight; ++i) out[d * stride + i] = in.at[i * in.stride + d];
+    float block[kEight * kEight] = {};
+    for (std::int64_t i = 0; i < count; ++i)
+      store(block + i * kEight, load(in.at + i * in.stride + d));
+    turn_block(block, kEight, out + d * stride, stride);
+  }
+  for (; d < width; ++d) {  // heads of unusual width
+    for (std::int64_t i = 0; i < kEight; ++i) {
+      out[d * stride + i] = i < count ? in.at[i * in.stride + d] : 0;
     }
   }
-  for (std::int64_t d = 0; d < width; ++d) {
-    for (std::int64_t j = whole; j < n; ++j) out[d * stride + j] = in.at[j * in.stride + d];
-    for (std::int64_t j = n; j < stride; ++j) out[d * stride + j] = 0;
+}
+
+// [n, width] to [width, stride]: so that a product with it is one of rows. What lies behind column
+// n is zero; stride is a multiple of eight.
+TANDEM_INLINE void turn(RowsOf<const float> in, std::int64_t n, std::int64_t width,
+                        std::int64_t stride, float* out) {
+  for (std::int64_t j = 0; j < stride; j += kEight) {
+    const std::int64_t count = std::clamp<std::int64_t>(n - j, 0, kEight);
+    turn_rows({in.at + j * in.stride, in.stride}, count, width, stride, out + j);
   }
 }
 
