@@ -7,13 +7,6 @@
 
 namespace tandem::cpu {
 
-template <class Vector>
-TANDEM_INLINE Vector load_as(const float* from) {
-  Vector x;
-  std::memcpy(&x, from, sizeof x);
-  return x;
-}
-
 constexpr std::int64_t kPanel = 16;
 constexpr int kTileRows = 6;
 
@@ -83,7 +76,6 @@ TANDEM_INLINE void multiply_tile(std::int64_t rows, const Tile& tile) {
 }
 
 // What registers of AVX-512 hold: one tile of two panels, or of the last one.
-using Sixteen = float __attribute__((vector_size(64)));
 constexpr int kWideRows = 2 * kTileRows;
 
 template <LeftSide kLeft>
