@@ -17,7 +17,7 @@ std::span<const std::int32_t> offsets_of(const Tensor& offsets) {
 struct Unit {
   std::int64_t head, column;  // column: where the head begins
   std::int64_t q_begin, k_begin, queries, keys;
-  std::int64_t weights;  // offset of its [queries, keys] block
+  std::int64_t weights;  // offset of its [queries, padded keys] block
 
   Unit(const AttentionShape& shape, std::int64_t index)
       : head(index % shape.heads), column(head * shape.width) {
@@ -26,7 +26,7 @@ struct Unit {
     k_begin = shape.k_offsets[sentence];
     queries = shape.q_offsets[sentence + 1] - q_begin;
     keys = shape.k_offsets[sentence + 1] - k_begin;
-    weights = shape.weight_offsets[sentence] + head * queries * keys;
+    weights = shape.weight_offsets[sentence] + head * queries * rows::padded(keys);
   }
 };
 
@@ -56,7 +56,7 @@ AttentionShape::AttentionShape(const AttentionSpec& spec, std::int64_t head_widt
   for (std::size_t i = 0; i + 1 < q_offsets.size(); ++i) {
     const std::int64_t queries = q_offsets[i + 1] - q_offsets[i];
     const std::int64_t keys = k_offsets[i + 1] - k_offsets[i];
-    weight_offsets.push_back(weight_offsets.back() + heads * queries * keys);
+    weight_offsets.push_back(weight_offsets.back() + heads * queries * rows::padded(keys));
   }
 }
 

@@ -24,7 +24,8 @@ struct AttentionShape {
   std::int64_t heads, width;  // width of a head
   bool causal;
   std::span<const std::int32_t> q_offsets, k_offsets;
-  // Where the weights [heads, queries, keys] of a sentence begin; the last one is their number.
+  // Where the weights [heads, queries, padded keys] of a sentence begin; the last one is their
+  // number.
   std::vector<std::int64_t> weight_offsets;
 };
 

@@ -1,5 +1,6 @@
 #include "model/ops/attention_unit.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/ops/cpu_softmax.h"
@@ -36,25 +37,25 @@ TANDEM_INLINE void product_block(Left a, std::int64_t depth, const float* b, std
   }
 }
 
+// rows: 1 to kMost.
+template <int kMost>
+TANDEM_INLINE void product_rows(std::int64_t rows, Left a, std::int64_t depth, const float* b,
+                                std::int64_t b_stride, float* c, std::int64_t c_stride) {
+  if constexpr (kMost > 1) {
+    if (rows < kMost) return product_rows<kMost - 1>(rows, a, depth, b, b_stride, c, c_stride);
+  }
+  product_block<kMost>(a, depth, b, b_stride, c, c_stride);
+}
+
 // c [n, columns] = a [n, depth] times b [depth, columns].
 TANDEM_INLINE void product(std::int64_t n, std::int64_t depth, std::int64_t columns, Left a,
                            RowsOf<const float> b, RowsOf<float> c) {
+  constexpr int kMost = 6;
   std::int64_t column = 0;
   for (; column + kLanes <= columns; column += kLanes) {
-    std::int64_t i = 0;
-    const float* from = b.at + column;
-    float* to = c.at + column;
-    for (; i + 6 <= n; i += 6) {
-      product_block<6>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride, to + i * c.stride,
-                       c.stride);
-    }
-    for (; i + 2 <= n; i += 2) {
-      product_block<2>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride, to + i * c.stride,
-                       c.stride);
-    }
-    if (i < n) {
-      product_block<1>({a.at + i * a.row, a.row, a.depth}, depth, from, b.stride, to + i * c.stride,
-                       c.stride);
+    for (std::int64_t i = 0; i < n; i += kMost) {
+      product_rows<kMost>(std::min<std::int64_t>(kMost, n - i), {a.at + i * a.row, a.row, a.depth},
+                          depth, b.at + column, b.stride, c.at + i * c.stride + column, c.stride);
     }
   }
   for (; column < columns; ++column) {  // heads of unusual width
@@ -68,22 +69,34 @@ TANDEM_INLINE void product(std::int64_t n, std::int64_t depth, std::int64_t colu
   }
 }
 
-// [n, width] to [width, stride]: so that a product with it is one of rows. What lies behind column
-// n is zero.
-TANDEM_INLINE void turn(RowsOf<const float> in, std::int64_t n, std::int64_t width,
-                        std::int64_t stride, float* out) {
-  const std::int64_t whole = n - n % kEight, whole_width = width - width % kEight;
-  for (std::int64_t j = 0; j < whole; j += kEight) {
-    for (std::int64_t d = 0; d < whole_width; d += kEight) {
-      turn_block(in.at + j * in.stride + d, in.stride, out + d * stride + j, stride);
+// Up to eight rows of `width` to as many columns of out, filled up with columns of zeros to eight.
+TANDEM_INLINE void turn_rows(RowsOf<const float> in, std::int64_t count, std::int64_t width,
+                             std::int64_t stride, float* out) {
+  std::int64_t d = 0;
+  for (; d + kEight <= width; d += kEight) {
+    if (count == kEight) {
+      turn_block(in.at + d, in.stride, out + d * stride, stride);
+      continue;
     }
-    for (std::int64_t d = whole_width; d < width; ++d) {
-      for (std::int64_t i = j; i < j + kEight; ++i) out[d * stride + i] = in.at[i * in.stride + d];
+    float block[kEight * kEight] = {};
+    for (std::int64_t i = 0; i < count; ++i)
+      store(block + i * kEight, load(in.at + i * in.stride + d));
+    turn_block(block, kEight, out + d * stride, stride);
+  }
+  for (; d < width; ++d) {  // heads of unusual width
+    for (std::int64_t i = 0; i < kEight; ++i) {
+      out[d * stride + i] = i < count ? in.at[i * in.stride + d] : 0;
     }
   }
-  for (std::int64_t d = 0; d < width; ++d) {
-    for (std::int64_t j = whole; j < n; ++j) out[d * stride + j] = in.at[j * in.stride + d];
-    for (std::int64_t j = n; j < stride; ++j) out[d * stride + j] = 0;
+}
+
+// [n, width] to [width, stride]: so that a product with it is one of rows. What lies behind column
+// n is zero; stride is a multiple of eight.
+TANDEM_INLINE void turn(RowsOf<const float> in, std::int64_t n, std::int64_t width,
+                        std::int64_t stride, float* out) {
+  for (std::int64_t j = 0; j < stride; j += kEight) {
+    const std::int64_t count = std::clamp<std::int64_t>(n - j, 0, kEight);
+    turn_rows({in.at + j * in.stride, in.stride}, count, width, stride, out + j);
   }
 }
 
@@ -99,21 +112,24 @@ TANDEM_CLONES void attend(const UnitShape& shape, RowsOf<const float> q, RowsOf<
   const std::int64_t stride = padded(shape.keys);
   const float scale = 1.0f / std::sqrt(static_cast<float>(shape.width));
   scratch.turned.resize(static_cast<std::size_t>(shape.width * stride));
-  scratch.scores.resize(static_cast<std::size_t>(shape.queries * stride));
-  float* turned = scratch.turned.data();
-  float* scores = scratch.scores.data();
-  turn(k, shape.keys, shape.width, stride, turned);
-  product(shape.queries, shape.width, stride, {q.at, q.stride, 1}, {turned, stride},
-          {scores, stride});
+  scratch.kept.resize(static_cast<std::size_t>(shape.queries * stride));
+  turn(k, shape.keys, shape.width, stride, scratch.turned.data());
+  product(shape.queries, shape.width, stride, {q.at, q.stride, 1}, {scratch.turned.data(), stride},
+          {weights, stride});
+  const float* kept = masks.empty() ? weights : scratch.kept.data();
   for (std::int64_t i = 0; i < shape.queries; ++i) {
-    float* row = scores + i * stride;
+    float* row = weights + i * stride;
     softmax_padded(row, scale, seen(shape, i), stride);
-    std::memcpy(weights + i * shape.keys, row, static_cast<std::size_t>(shape.keys) * sizeof *row);
     if (masks.empty()) continue;
     const rows::Mask mask = masks[static_cast<std::size_t>(i)];
-    for (std::int64_t j = 0; j < stride; ++j) row[j] *= rows::factor(mask, j);
+    float* masked = scratch.kept.data() + i * stride;
+    for (std::int64_t j = 0; j < stride; j += kLanes) {
+      for (std::int64_t lane = j; lane < j + kLanes; ++lane) {
+        masked[lane] = row[lane] * rows::factor(mask, lane);
+      }
+    }
   }
-  product(shape.queries, shape.keys, shape.width, {scores, stride, 1}, v, out);
+  product(shape.queries, shape.keys, shape.width, {kept, stride, 1}, v, out);
 }
 
 TANDEM_CLONES void attend_backward(const UnitShape& shape, const UnitInputs& in,
@@ -122,38 +138,37 @@ TANDEM_CLONES void attend_backward(const UnitShape& shape, const UnitInputs& in,
   const std::int64_t stride = padded(shape.keys);
   const float scale = 1.0f / std::sqrt(static_cast<float>(shape.width));
   scratch.turned.resize(static_cast<std::size_t>(shape.width * stride));
-  scratch.scores.resize(static_cast<std::size_t>(shape.queries * stride));
-  scratch.weights.assign(static_cast<std::size_t>(stride), 0.0f);
-  scratch.grown.resize(static_cast<std::size_t>(shape.queries * stride));
-  float* turned = scratch.turned.data();
-  float* slopes = scratch.scores.data();  // of the masked weights, then of the scores
-  float* p = scratch.weights.data();
-  float* kept = scratch.grown.data();  // masked weights
-  turn(in.v, shape.keys, shape.width, stride, turned);
+  scratch.kept.resize(static_cast<std::size_t>(shape.queries * stride));
+  scratch.slopes.resize(static_cast<std::size_t>(shape.queries * stride));
+  float* slopes = scratch.slopes.data();  // of the masked weights, then of the scores
+  turn(in.v, shape.keys, shape.width, stride, scratch.turned.data());
   product(shape.queries, shape.width, stride, {in.out_gradient.at, in.out_gradient.stride, 1},
-          {turned, stride}, {slopes, stride});
+          {scratch.turned.data(), stride}, {slopes, stride});
+  const float* kept = masks.empty() ? weights : scratch.kept.data();
   for (std::int64_t i = 0; i < shape.queries; ++i) {
+    const float* p = weights + i * stride;
     float* slope = slopes + i * stride;
-    float* masked = kept + i * stride;
-    std::memcpy(p, weights + i * shape.keys, static_cast<std::size_t>(shape.keys) * sizeof *p);
-    if (masks.empty()) {
-      for (std::int64_t j = 0; j < stride; ++j) masked[j] = p[j];
-    } else {
+    if (!masks.empty()) {
       const rows::Mask mask = masks[static_cast<std::size_t>(i)];
-      for (std::int64_t j = 0; j < stride; ++j) {
-        const float factor = rows::factor(mask, j);
-        masked[j] = p[j] * factor;
-        slope[j] *= factor;
+      float* masked = scratch.kept.data() + i * stride;
+      for (std::int64_t j = 0; j < stride; j += kLanes) {
+        for (std::int64_t lane = j; lane < j + kLanes; ++lane) {
+          const float factor = rows::factor(mask, lane);
+          masked[lane] = p[lane] * factor;
+          slope[lane] *= factor;
+        }
       }
     }
-    float lanes[kLanes] = {};
+    Sixteen sum = {};
     for (std::int64_t j = 0; j < stride; j += kLanes) {
-      for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-        lanes[lane] += p[j + lane] * slope[j + lane];
+      sum += load_as<Sixteen>(p + j) * load_as<Sixteen>(slope + j);
+    }
+    const float mean = rows::sum_of_lanes(sum);
+    for (std::int64_t j = 0; j < stride; j += kLanes) {
+      for (std::int64_t lane = j; lane < j + kLanes; ++lane) {
+        slope[lane] = p[lane] * (slope[lane] - mean) * scale;
       }
     }
-    const float mean = rows::sum_of_lanes(lanes);
-    for (std::int64_t j = 0; j < stride; ++j) slope[j] = p[j] * (slope[j] - mean) * scale;
   }
   product(shape.queries, shape.keys, shape.width, {slopes, stride, 1}, in.k, gradient.q);
   product(shape.keys, shape.queries, shape.width, {slopes, 1, stride}, in.q, gradient.k);

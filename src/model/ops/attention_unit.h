@@ -23,11 +23,11 @@ struct UnitShape {
 };
 
 struct UnitScratch {
-  std::vector<float> turned, scores, weights, grown;
+  std::vector<float> turned, kept, slopes;
 };
 
-// weights [queries, keys]: softmax before dropout, kept for the backward pass. masks: one a query,
-// none without dropout. out [queries, width].
+// weights [queries, padded keys]: softmax before dropout, kept for the backward pass. masks: one a
+// query, none without dropout. out [queries, width].
 void attend(const UnitShape& shape, RowsOf<const float> q, RowsOf<const float> k,
             RowsOf<const float> v, std::span<const rows::Mask> masks, float* weights,
             RowsOf<float> out, UnitScratch& scratch);

@@ -7,6 +7,7 @@
 
 #include "base/cpu_clones.h"
 #include "model/ops/cpu_rows.h"
+#include "model/ops/cpu_vector.h"
 #include "model/ops/dropout_hash.h"
 
 namespace tandem::rows {
@@ -34,24 +35,32 @@ TANDEM_INLINE float fast_exp(float x) {
   return p * std::bit_cast<float>(exponent);
 }
 
-// Sums and maxima run in lanes of their own, in an order that no instruction set changes.
-constexpr std::int64_t kLanes = 16;
-
-// By halves: a short chain of additions instead of a long one.
-TANDEM_INLINE float sum_of_lanes(float* lanes) {
-  for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (std::int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  }
-  return lanes[0];
+// By halves, in registers: a short chain of operations, and no way through memory.
+template <class Join>
+TANDEM_INLINE float joined_lanes(cpu::Sixteen lanes, const Join& join) {
+  const auto eight = join(__builtin_shufflevector(lanes, lanes, 0, 1, 2, 3, 4, 5, 6, 7),
+                          __builtin_shufflevector(lanes, lanes, 8, 9, 10, 11, 12, 13, 14, 15));
+  const auto four = join(__builtin_shufflevector(eight, eight, 0, 1, 2, 3),
+                         __builtin_shufflevector(eight, eight, 4, 5, 6, 7));
+  const auto two = join(four, __builtin_shufflevector(four, four, 2, 3, 0, 1));
+  const auto one = join(two, __builtin_shufflevector(two, two, 1, 0, 3, 2));
+  return one[0];
 }
 
-TANDEM_INLINE float largest_of_lanes(float* lanes) {
-  for (std::int64_t half = kLanes / 2; half > 0; half /= 2) {
-    for (std::int64_t lane = 0; lane < half; ++lane) {
-      lanes[lane] = std::max(lanes[lane], lanes[lane + half]);
-    }
-  }
-  return lanes[0];
+TANDEM_INLINE float sum_of_lanes(cpu::Sixteen lanes) {
+  return joined_lanes(
+      lanes, [](auto a, auto b) __attribute__((always_inline)) { return a + b; });
+}
+TANDEM_INLINE float sum_of_lanes(const float* lanes) {
+  return sum_of_lanes(cpu::load_as<cpu::Sixteen>(lanes));
+}
+
+TANDEM_INLINE float largest_of_lanes(cpu::Sixteen lanes) {
+  return joined_lanes(
+      lanes, [](auto a, auto b) __attribute__((always_inline)) { return a > b ? a : b; });
+}
+TANDEM_INLINE float largest_of_lanes(const float* lanes) {
+  return largest_of_lanes(cpu::load_as<cpu::Sixteen>(lanes));
 }
 
 }  // namespace tandem::rows

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kDepthABlock = 256;  // a panel's part of 16 KB: half the first cache
 constexpr std::int64_t kPanelsABlock = 16;  // 256 KB: half the second
-constexpr std::int64_t kRowsABlock = 192;   // of AVX-512: their part takes 192 KB
+// Of AVX-512: deep, so that sums seldom go through memory; both parts come from the second cache.
+constexpr std::int64_t kDepthAWideBlock = 512, kRowsABlock = 192;
 
 std::int64_t panels_of(std::int64_t columns) {
   return (columns + kPanel - 1) / kPanel;
@@ -45,12 +46,12 @@ TANDEM_CLONES void times_panels_narrow(const PanelProduct& p) {
 }
 
 #if defined(__x86_64__)
-// Two panels stay in the first cache while some rows, which stay in the second, pass.
+// Two panels (64 KB) and the rows that pass them (384 KB) stay in the second cache.
 TANDEM_WIDE void times_panels_wide(const PanelProduct& p) {
   for (std::int64_t begin = 0; begin < p.rows; begin += kRowsABlock) {
     const std::int64_t end = std::min(p.rows, begin + kRowsABlock);
-    for (std::int64_t d = 0; d < p.depth; d += kDepthABlock) {
-      const std::int64_t part = std::min(kDepthABlock, p.depth - d);
+    for (std::int64_t d = 0; d < p.depth; d += kDepthAWideBlock) {
+      const std::int64_t part = std::min(kDepthAWideBlock, p.depth - d);
       for (std::int64_t k = p.first; k < p.last; k += 2) {
         for (std::int64_t i = begin; i < end; i += kWideRows) {
           multiply_wide_tile<LeftSide::rows>(
@@ -93,11 +94,13 @@ Panels::Panels(std::int64_t depth, std::int64_t columns)
 
 Panels Panels::of(const float* matrix, std::int64_t depth, std::int64_t columns) {
   Panels panels(depth, columns);
-  for (std::int64_t d = 0; d < depth; ++d) {
-    for (std::int64_t column = 0; column < columns; column += kPanel) {
-      std::copy_n(matrix + d * columns + column, std::min(kPanel, columns - column),
-                  panels.values_.data() + column * depth + d * kPanel);
+  float* to = panels.values_.data();
+  const std::int64_t whole = columns - columns % kPanel;
+  for (std::int64_t d = 0; d < depth; ++d, matrix += columns, to += kPanel) {
+    for (std::int64_t column = 0; column < whole; column += kPanel) {
+      std::memcpy(to + column * depth, matrix + column, kPanel * sizeof *to);
     }
+    std::copy_n(matrix + whole, columns - whole, to + whole * depth);
   }
   return panels;
 }

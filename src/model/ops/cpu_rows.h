@@ -6,6 +6,13 @@
 
 namespace tandem::rows {
 
+// Sums and maxima run in lanes of their own, in an order that no instruction set changes.
+constexpr std::int64_t kLanes = 16;
+
+constexpr std::int64_t padded(std::int64_t n) {
+  return (n + kLanes - 1) / kLanes * kLanes;
+}
+
 // Dropout of one row of n channels; key is row_key().
 struct Mask {
   std::uint64_t key = 0;

@@ -7,13 +7,6 @@
 
 namespace tandem::cpu {
 
-template <class Vector>
-TANDEM_INLINE Vector load_as(const float* from) {
-  Vector x;
-  std::memcpy(&x, from, sizeof x);
-  return x;
-}
-
 constexpr std::int64_t kPanel = 16;
 constexpr int kTileRows = 6;
 
@@ -45,12 +38,22 @@ TANDEM_INLINE void multiply_rows(const Tile& tile) {
       sums[r][i] = start == nullptr ? Vector{} : load_as<Vector>(start + i * kWidth);
     }
   }
+  if (!tile.add) {  // the place of the sums arrives while they are computed
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) {
+      for (int i = 0; i < kPanels; ++i) {
+        __builtin_prefetch(tile.c + r * tile.c_stride + i * kPanel, 1);
+      }
+    }
+  }
   const float* a = tile.a;
   const float* b = tile.panel;
   const std::int64_t row_step = kLeft == LeftSide::rows ? tile.a_stride : 1;
   const std::int64_t depth_step = kLeft == LeftSide::rows ? 1 : tile.a_stride;
 #pragma GCC unroll 4
   for (std::int64_t d = 0; d < tile.depth; ++d, a += depth_step, b += kPanel) {
+    // The rows of later tiles: no processor guesses steps as long as these by itself.
+    if constexpr (kLeft == LeftSide::columns) __builtin_prefetch(a + 4 * kRows);
     Vector column[kParts];
 #pragma GCC unroll 4
     for (int i = 0; i < kParts; ++i) {
@@ -83,7 +86,6 @@ TANDEM_INLINE void multiply_tile(std::int64_t rows, const Tile& tile) {
 }
 
 // What registers of AVX-512 hold: one tile of two panels, or of the last one.
-using Sixteen = float __attribute__((vector_size(64)));
 constexpr int kWideRows = 2 * kTileRows;
 
 template <LeftSide kLeft>

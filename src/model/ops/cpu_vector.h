@@ -1,4 +1,5 @@
-// cpu_vector: eight floats in a register, and how eight rows of eight are turned and summed.
+// cpu_vector: eight floats in a register, sixteen in one or two, and how eight rows of eight are
+// turned and summed.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +12,20 @@ namespace tandem::cpu {
 using Eight = float __attribute__((vector_size(32)));
 constexpr std::int64_t kEight = 8;
 
-TANDEM_INLINE Eight load(const float* from) {
-  Eight x;
+template <class Vector>
+TANDEM_INLINE Vector load_as(const float* from) {
+  Vector x;
   std::memcpy(&x, from, sizeof x);
   return x;
+}
+TANDEM_INLINE Eight load(const float* from) {
+  return load_as<Eight>(from);
 }
 TANDEM_INLINE void store(float* to, Eight x) {
   std::memcpy(to, &x, sizeof x);
 }
+
+using Sixteen = float __attribute__((vector_size(64)));
 
 // Of two rows of eight: what lies low and high in their halves, quarters and pairs.
 using Index = std::int32_t __attribute__((vector_size(32)));
