@@ -72,6 +72,20 @@ Trainer::Trainer(TrainSetting setting, TrainParts parts, TrainState state)
       saved_step_(state_.step > 0 ? state_.step : -1) {}
 
 EndRecord Trainer::run() {
+  EndRecord end;
+  guard_memory(
+      [&] {
+        return format(
+            "out of memory after step {}: free some, or set batch.max_tokens_per_micro or "
+            "eval.beam "
+            "lower, and run the same command again",
+            state_.step);
+      },
+      [&] { end = train(); });
+  return end;
+}
+
+EndRecord Trainer::train() {
   for (;;) {
     if (auto why = reason_to_end()) return finish(std::move(*why));
     const StepRecord done = step();

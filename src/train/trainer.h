@@ -94,6 +94,7 @@ class Trainer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  EndRecord train();
   StepRecord step();
   void exchange_weights(const std::array<double, 5>& totals, StepRecord& record);
   void share_update(ExchangeStats& exchanged);
