@@ -149,6 +149,10 @@ std::optional<TravelCost> measure_exchange(const PreflightSetting& setting,
   return cost_from_two(kFewValues, median_of(few), many, work.exchange(many));
 }
 
+ClusterShape shape_of(const World& world) {
+  return {world.hosts(), (world.size() + world.hosts() - 1) / world.hosts()};
+}
+
 std::vector<Prediction> alternatives_of(const PreflightSetting& setting,
                                         const PredictInput& input) {
   std::vector<Prediction> all;
@@ -181,10 +185,15 @@ void forecast(const PreflightSetting& setting, const World& world, PreflightRepo
   PredictInput input;
   input.facts = setting.facts;
   input.facts.compute = report.compute;
-  report.shape = {world.hosts(), (world.size() + world.hosts() - 1) / world.hosts()};
+  report.shape = shape_of(world);
   input.shape = report.shape;
   const LinkSummary link = summary_of(report.links);
   input.link = {link.bytes_per_second, link.rtt_seconds};
+  input.software = report.software;
+  if (report.exchange) {
+    report.software.per_value_seconds = input.software.per_value_seconds =
+        beside_code_and_link(*report.exchange, setting.schemes.front(), input);
+  }
   report.forecast = forecast_of(setting, input, report.exchange);
   report.step_without_links = step_without_links(input);
   if (setting.schemes.size() > 1) {
@@ -240,6 +249,7 @@ PreflightReport preflight(const World& world, Store& store, const HostFacts& own
         world, store, {setting.link_seconds, setting.link_limit_seconds, "preflight/links"});
     measure_compute(world, talk, setting, work, report);
     report.exchange = measure_exchange(setting, work, summary_of(report.links));
+    if (world.is_leader() && work.codecs) work.codecs(report.software);
     if (world.rank == 0) forecast(setting, world, report);
     agree_on_verdict(talk, report);
   }
