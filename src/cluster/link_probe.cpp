@@ -29,9 +29,9 @@ constexpr char kData = 0, kEnd = 1;  // streams are zeros and then a one
 // That keeps it full on a busy machine, but fills no queue: packets that a queue drops are sent
 // again a fifth of a second later, and a link of a few Mbps would be read by its stalls.
 constexpr double kUnderWaySeconds = 0.022;
-constexpr double kTooLong = 4;  // times that
-constexpr double kGrows = 1.5,
-                 kGrowsAfter = 0.004;  // s: credit that a link saved up is gone by then
+constexpr double kTooLong = 4;         // times that
+constexpr double kGrows = 1.5;         // times as much
+constexpr double kGrowsAfter = 0.004;  // s: credit that a link saved up is gone by then
 constexpr double kPieces = 8;          // of what may be under way: lumps would arrive as lumps
 constexpr double kFewest = 1 << 14, kMost = 1 << 23;  // bytes; above: as TCP likes
 
