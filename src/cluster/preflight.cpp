@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kFewValues = 1 << 14;
 constexpr int kFewTimes = 3;
+constexpr double kSlowSeconds = 0.02;  // of few values on the link; nothing else counts there
 
 // What workers tell each other through the store.
 class Talk {
@@ -136,11 +137,13 @@ void measure_compute(const World& world, Talk& talk, const PreflightSetting& set
 }
 
 // The real thing at two sizes: what software and handshakes add to the wire. All workers get the
-// same sizes, because the link table is the same.
+// same sizes, because the link table is the same. On links of a few Mbps they add nothing that
+// counts, and trying would take seconds.
 std::optional<TravelCost> measure_exchange(const PreflightSetting& setting,
                                            const PreflightWork& work, const LinkSummary& link) {
   if (!work.exchange || link.bytes_per_second <= 0) return {};
   const double bytes = bytes_per_value(setting.schemes.front());
+  if (kFewValues * bytes / link.bytes_per_second > kSlowSeconds) return {};
   const double many = std::clamp(setting.exchange_seconds * link.bytes_per_second / bytes,
                                  4 * kFewValues, 4 * setting.facts.bucket_values);
   work.exchange(kFewValues);  // connections, first pages
