@@ -30,7 +30,7 @@ LinkWatch LinkWatch::planned_with(double bytes_per_second) {
 
 bool LinkWatch::tells(std::int64_t bytes, double seconds) const {
   if (bytes >= kTelling) return true;
-  if (bytes < kFewest || usual_ == 0) return false;
+  if (bytes < kFewest || !told_) return false;
   return seconds >= kLong || static_cast<double>(bytes) / seconds >= (1 + kChanged) * usual_;
 }
 

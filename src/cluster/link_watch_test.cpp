@@ -72,7 +72,7 @@ TEST(LinkWatch, APlanThatHoldsIsUsualFromThenOn) {
 }
 
 TEST(LinkWatch, SmallMessagesTellOnlyThatALinkIsSlowOrFasterThanUsual) {
-  LinkWatch watch = used_to(100);
+  LinkWatch watch(100e6);
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(watch.heard(8'000, 1));      // too few bytes
   for (int i = 0; i < 100; ++i) EXPECT_FALSE(watch.heard(76'000, 0.01));  // latency, computing
   EXPECT_DOUBLE_EQ(watch.usual(), 100e6);
@@ -82,6 +82,9 @@ TEST(LinkWatch, SmallMessagesTellOnlyThatALinkIsSlowOrFasterThanUsual) {
   EXPECT_FALSE(watch.heard(76'000, 0.01));
   for (int i = 0; i < 19; ++i) EXPECT_FALSE(watch.heard(76'000, 0.1));
   EXPECT_TRUE(watch.heard(76'000, 0.1));
+
+  LinkWatch untold = used_to(100);
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(untold.heard(76'000, 0.1));
 
   LinkWatch slow = LinkWatch::planned_with(125e3);  // 1 Mbps; it is 5
   for (int i = 0; i < 4; ++i) EXPECT_FALSE(slow.heard(76'000, 0.12));
