@@ -23,6 +23,8 @@
 #include "base/format.h"
 #include "base/signals.h"
 #include "cli/run_team.h"
+#include "cli/run_trial.h"
+#include "cluster/codec_cost.h"
 #include "cluster/link_table_measure.h"
 #include "cluster/plan.h"
 #include "model/layout.h"
@@ -43,6 +45,24 @@ std::vector<ParamShape> shapes_of_base() {
   return shapes;
 }
 
+// As before a run: what codes cost and what the real exchange takes beside them, by rank 0.
+void add_software(Team& team, PredictInput& input) {
+  if (team.world().is_leader()) measure_codecs(input.software, false);
+  const auto exchange = exchange_trial(team.comm(), LinkFormat::bf16);
+  const double few = 1 << 14, many = std::clamp(0.1 * input.link.bytes_per_second, 4 * few, 4e6);
+  exchange(few);
+  const TravelCost cost = cost_from_two(few, exchange(few), many, exchange(many));
+  input.software.per_value_seconds = beside_code_and_link(cost, Scheme::exact_bf16, input);
+  auto& codecs = input.software.codec_per_value;
+  at::Tensor told = at::empty({1 + static_cast<std::int64_t>(codecs.size())}, at::kDouble);
+  auto* numbers = told.mutable_data_ptr<double>();
+  numbers[0] = input.software.per_value_seconds;
+  std::ranges::copy(codecs, numbers + 1);
+  team.comm().broadcast(told, Group::world);
+  input.software.per_value_seconds = numbers[0];
+  std::copy_n(numbers + 1, codecs.size(), codecs.begin());
+}
+
 PredictInput input_of(Team& team, double compute, const std::vector<GradientWork>& order) {
   PredictInput input;
   input.facts.compute = compute_of(compute);
@@ -52,6 +72,7 @@ PredictInput input_of(Team& team, double compute, const std::vector<GradientWork
   const LinkSummary link =
       summary_of(measure_links(team.world(), team.store(), {1.4, 10, "bench/links"}));
   input.link = {link.bytes_per_second, link.rtt_seconds};
+  add_software(team, input);
   return input;
 }
 
@@ -75,7 +96,7 @@ struct Bench {
     forecast = choose_scheme(input_of(team, compute, order), schemes_of(config, false));
     choice = choose_exchange(config, {}, forecast);
     exchange = team.exchange(params, choice);
-    local = team.local_exchange(params, choice, config, 0);
+    local = team.local_exchange(params, choice, config, 0, 0);
   }
 
   // The last parameter is ready first.

@@ -78,6 +78,7 @@ RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, 
                          const std::optional<PreflightReport>& links)
     : team_(team), config_(config), learner_(learner) {
   if (links) {
+    planned_with_ = summary_of(links->links).bytes_per_second;
     choice_ = choose_exchange(config.cluster, start.state.exchange, links->forecast);
     refuse_what_does_not_go(config, choice_.mode);
   }
@@ -102,8 +103,8 @@ void RunExchange::resume(RunStart& start) {
   }
   start.state.exchange.reset();
   if (team_.world().hosts() > 1) start.state.exchange = choice_;
-  local_ =
-      team_.local_exchange(learner_.model.params(), choice_, config_.cluster, start.state.step);
+  local_ = team_.local_exchange(learner_.model.params(), choice_, config_.cluster, start.state.step,
+                                planned_with_);
   if (start.state.step == 0) return;
   gradients_->restore_kept(start.kept);
   if (local_) resume_local(start);

@@ -10,6 +10,7 @@
 #include "cli/run_setup.h"
 #include "cli/run_trial.h"
 #include "cli/step_facts.h"
+#include "cluster/codec_cost.h"
 #include "config/dump.h"
 #include "model/layout.h"
 #include "train/run_summary.h"
@@ -84,6 +85,11 @@ PreflightReport run_preflight(const PreflightParts& parts) {
   const Scheme first = setting.schemes.front();
   if (parts.comm != nullptr && first != Scheme::local_int8 && first != Scheme::local_int4) {
     work.exchange = exchange_trial(*parts.comm, choice_of(first).format);
+  }
+  if (setting.schemes.size() > 1 || !work.exchange) {
+    work.codecs = [&](SoftwareCost& software) {
+      measure_codecs(software, setting.workers_share_cores);
+    };
   }
   return preflight(parts.world, parts.store, own_facts(parts), setting, work);
 }

@@ -134,8 +134,8 @@ std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ExchangeC
 
 std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
                                                     const ExchangeChoice& choice,
-                                                    const ClusterConfig& config,
-                                                    std::int64_t step) {
+                                                    const ClusterConfig& config, std::int64_t step,
+                                                    double planned_with) {
   if (choice.mode != ExchangeMode::local) return nullptr;
   meeting_->be_patient(std::chrono::milliseconds(std::llround(1000 * config.local_timeout)));
   LocalSetting setting;
@@ -143,6 +143,7 @@ std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
   setting.rhythm = choice.rhythm;
   setting.momentum = config.local_momentum.value_or(local_momentum(world().hosts()));
   setting.follows_link = !config.local_steps;
+  setting.planned_with = planned_with;
   setting.delay = config.local_delay;
   setting.memory = memory_.get();
   std::vector<GradRange> slots;

@@ -116,6 +116,10 @@ ExchangeChoice choice_from_json(const Json& json) {
 }
 
 std::string changed_link_text(const LinkWatch::Change& change) {
+  if (change.planned) {
+    return format("exchanges between the hosts get {}, while the check before the start found {}",
+                  rate_text(change.is), rate_text(change.was));
+  }
   return format("the link between the hosts carries {} now, it was {} before", rate_text(change.is),
                 rate_text(change.was));
 }

@@ -1,9 +1,11 @@
 #include "cluster/link_probe.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -23,10 +25,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kBlock = 1 << 16;
 constexpr std::size_t kPingBytes = 64, kResultBytes = 512;
 constexpr char kData = 0, kEnd = 1;  // streams are zeros and then a one
-// What may wait unsent in the system: enough that a busy machine keeps the link full, little enough
-// that a phase which is over does not run into the next one.
-constexpr double kUnsentSeconds = 0.015;
-constexpr int kFewestUnsent = 1 << 15, kFirstUnsent = 1 << 18, kMostUnsent = 1 << 23;
+// What a side may have under way: what the link carries in some milliseconds beside its round trip.
+// That keeps it full on a busy machine, but fills no queue: packets that a queue drops are sent
+// again a fifth of a second later, and a link of a few Mbps would be read by its stalls.
+constexpr double kUnderWaySeconds = 0.022;
+constexpr double kTooLong = 4;         // times that
+constexpr double kGrows = 1.5;         // times as much
+constexpr double kGrowsAfter = 0.004;  // s: credit that a link saved up is gone by then
+constexpr double kPieces = 8;          // of what may be under way: lumps would arrive as lumps
+constexpr double kFewest = 1 << 14, kMost = 1 << 23;  // bytes; above: as TCP likes
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -44,13 +51,50 @@ double number_in(const std::string& frame) {
   return number;
 }
 
+// How much may be under way: half as much again when that much left in less than the wanted time.
+class SendPace {
+ public:
+  explicit SendPace(double round_trip_seconds) : round_trip_(round_trip_seconds) {}
+
+  // A new phase. With both directions in use much of what is under way are acknowledgements
+  // that wait behind the other side's data.
+  void begin(bool both) {
+    if (was_both_ && !both) most_ = std::max(kFewest, most_ / kGrows);
+    was_both_ = both;
+    wanted_ = 1.5 * round_trip_ + (both ? 1.5 : 1) * kUnderWaySeconds;
+    since_ = -1;
+  }
+
+  // left: bytes that the other side has, since the first one. Returns how many may follow at once.
+  double room(double at, double left, double under_way) {
+    if (most_ >= kMost) return kBlock;
+    if (since_ < 0) restart(at, left);
+    const double took = at - since_, gone = left - left_before_;
+    if (took >= kGrowsAfter && gone >= most_) {
+      const double seconds = took * most_ / gone;
+      if (seconds < wanted_) most_ *= kGrows;
+      if (seconds > kTooLong * wanted_) most_ = std::max(kFewest, most_ / kGrows);
+      restart(at, left);
+    }
+    return most_ - under_way >= most_ / kPieces ? most_ / kPieces : 0;
+  }
+
+ private:
+  void restart(double at, double left) {
+    since_ = at;
+    left_before_ = left;
+  }
+  double round_trip_, wanted_ = kUnderWaySeconds, most_ = kFewest;
+  double since_ = -1, left_before_ = 0;
+  bool was_both_ = false;
+};
+
 class ProbeConversation {
  public:
   ProbeConversation(int socket, const ProbeTiming& timing, const std::string& peer)
       : socket_(socket), timing_(timing), peer_(peer), start_(Clock::now()) {
     const int on = 1;
     ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    allow_unsent(kFirstUnsent);
     ::fcntl(socket_, F_SETFL, ::fcntl(socket_, F_GETFL) | O_NONBLOCK);
   }
 
@@ -88,22 +132,21 @@ class ProbeConversation {
   double stream(bool sends, bool receives, double seconds, double skip_seconds) {
     ArrivalWindows arrived(timing_.window_seconds);
     const Clock::time_point begin = Clock::now();
-    double sent = 0, next_look = timing_.window_seconds;
+    bool full = false;  // enough is under way
+    if (sends) pace_.begin(receives);
     while (sends || receives) {
       if (receives && take(arrived, since(begin))) receives = false;
       if (sends && since(begin) >= seconds) {
         sends = send_some(std::string_view(&kEnd, 1)) == 0;
       } else if (sends) {
-        sent += static_cast<double>(send_some({zeros_.data(), zeros_.size()}));
-        if (since(begin) >= next_look) {
-          allow_unsent(sent / since(begin) * kUnsentSeconds);
-          next_look += timing_.window_seconds;
-        }
+        full = !send_what_may(since(begin));
       }
-      if (sends || receives) wait(receives, sends);
+      if (sends || receives) wait(receives, sends, full);
     }
     return arrived.bytes_per_second(skip_seconds);
   }
+
+  void has_round_trip(double seconds) { pace_ = SendPace(seconds); }
 
   // Both sides are past everything before: a lost packet of one phase holds up what follows it, and
   // the next phase would seem to arrive at once.
@@ -131,23 +174,31 @@ class ProbeConversation {
     return std::chrono::duration<double>(Clock::now() - start).count();
   }
 
-  void allow_unsent(double bytes) {
-    const int limit = static_cast<int>(std::clamp<double>(bytes, kFewestUnsent, kMostUnsent));
-    ::setsockopt(socket_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, sizeof limit);
+  // False: as much as may be is under way.
+  bool send_what_may(double at) {
+    int under_way = 0;
+    ::ioctl(socket_, SIOCOUTQ, &under_way);
+    const double room = pace_.room(at, sent_ - under_way, under_way);
+    if (room < 1) return false;
+    const auto most = std::min(zeros_.size(), static_cast<std::size_t>(room));
+    sent_ += static_cast<double>(send_some({zeros_.data(), most}));
+    return true;
   }
 
   [[noreturn]] void fail(const std::string& why) const {
     throw EnvError(format("the probe of the link to {} failed: {}", peer_, why));
   }
 
-  void wait(bool to_read, bool to_write) const {
+  void wait(bool to_read, bool to_write, bool full = false) const {
     const double left = timing_.limit_seconds - since(start_);
     if (left <= 0) {
       fail(format("nothing moves after {:.0f} s; check cable and firewall", timing_.limit_seconds));
     }
-    pollfd ready{socket_, static_cast<short>((to_read ? POLLIN : 0) | (to_write ? POLLOUT : 0)), 0};
-    // Short enough that a phase of sending ends in time although nothing can be sent.
-    const int got = ::poll(&ready, 1, static_cast<int>(std::min(left, 0.01) * 1e3) + 1);
+    const bool for_room = to_write && !full;
+    pollfd ready{socket_, static_cast<short>((to_read ? POLLIN : 0) | (for_room ? POLLOUT : 0)), 0};
+    // Short enough that a phase of sending ends in time although nothing can be sent; nobody tells
+    // that less is under way.
+    const int got = ::poll(&ready, 1, full ? 1 : static_cast<int>(std::min(left, 0.01) * 1e3) + 1);
     if (got < 0 && errno != EINTR) fail(errno_text(errno));
   }
 
@@ -209,6 +260,8 @@ class ProbeConversation {
   const ProbeTiming& timing_;
   const std::string& peer_;
   Clock::time_point start_;
+  SendPace pace_{0};
+  double sent_ = 0;  // bytes of streams
   std::vector<char> zeros_ = std::vector<char>(kBlock, kData);
   std::vector<char> buffer_ = std::vector<char>(4 * kBlock);
   std::span<const char> waiting_;  // received, not used yet
@@ -236,6 +289,7 @@ LinkMeasure probe_link(int socket, ProbeSide side, const ProbeTiming& timing,
   } else {
     link.rtt_median_seconds = talk.answer_pings();
   }
+  talk.has_round_trip(link.rtt_median_seconds);
   const double find_speed = std::max(timing.skip_seconds, 10 * link.rtt_median_seconds);
   const double skip = std::min(find_speed, 0.5 * timing.both_seconds);
   const double warm_skip = 0.4 * timing.alone_seconds;

@@ -13,11 +13,11 @@ namespace tandem {
 
 struct ProbeTiming {
   int pings = 50;
-  double ping_seconds = 0.2;  // at most
-  double both_seconds = 0.9;
-  double alone_seconds = 0.25;  // each direction
-  double skip_seconds = 0.2;    // TCP finds its speed; the connection is warm when it sends alone
-  double window_seconds = 0.05;
+  double ping_seconds = 0.1;  // at most
+  double both_seconds = 0.7;
+  double alone_seconds = 0.3;  // each direction
+  double skip_seconds = 0.2;   // TCP finds its speed; the connection is warm when it sends alone
+  double window_seconds = 0.025;
   double limit_seconds = 10.0;
 
   double total_seconds() const { return ping_seconds + both_seconds + 2 * alone_seconds; }

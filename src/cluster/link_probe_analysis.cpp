@@ -26,11 +26,16 @@ double ArrivalWindows::bytes_per_second(double skip_seconds) const {
   for (std::size_t i = first; i < whole; ++i) {
     kept.push_back(i < bytes_.size() ? static_cast<double>(bytes_[i]) : 0.0);
   }
-  const double median = median_of(kept) / window_seconds_;
-  if (kept.size() >= 3 && median > 0) return median;
+  const auto mean_without = [&](std::size_t each_side) {
+    const std::span<const double> middle(kept.data() + each_side, kept.size() - 2 * each_side);
+    return std::reduce(middle.begin(), middle.end()) /
+           (static_cast<double>(middle.size()) * window_seconds_);
+  };
+  std::ranges::sort(kept);
   if (!kept.empty()) {
-    const double sum = std::reduce(kept.begin(), kept.end());
-    if (sum > 0) return sum / (static_cast<double>(kept.size()) * window_seconds_);
+    const bool mostly_empty = median_of(kept) == 0;
+    const double mean = mean_without(mostly_empty ? 0 : kept.size() / 4);
+    if (mean > 0) return mean;
   }
   const auto all = static_cast<double>(std::reduce(bytes_.begin(), bytes_.end()));
   return end_ > 0 ? all / end_ : 0;

@@ -19,8 +19,10 @@ class ArrivalWindows {
   void add(double at, std::int64_t bytes);
   void end(double at) { end_ = at; }
 
-  // Median of the whole windows behind skip_seconds; the mean where fewer than three are left or
-  // the median window is empty (a link of a few packets a window).
+  // Mean of the whole windows behind skip_seconds without the fullest and the emptiest quarter: a
+  // stall of a busy machine, and what it lets arrive at once, do not count; a median would count
+  // in whole packets, of which a window of a slow link has few. The mean of all where half of the
+  // windows are empty.
   double bytes_per_second(double skip_seconds) const;
 
  private:

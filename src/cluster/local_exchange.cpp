@@ -45,6 +45,7 @@ class LocalExchange::Impl {
                 ? memory_lane(comm, *setting.memory, LaneSum::for_leader, [] { return false; })
                 : comm_lane(comm, buffers_.gradients, LaneSum::for_leader);
     if (!comm.world().is_leader()) return;
+    watch_ = LinkWatch::planned_with(setting.planned_with);
     anchor_ = buffers_.weights.detach().clone();
     if (setting.momentum > 0) momentum_ = at::zeros_like(anchor_);
     courier_ = std::make_unique<LocalCourier>(comm, anchor_.numel(), buffers_.slots, fragments_,
@@ -104,7 +105,8 @@ class LocalExchange::Impl {
     if (schedule_.rhythm() != setting_.rhythm) schedule_.change(setting_.rhythm);
     if (!courier_) return;
     // A link that changed while nothing ran has changed, too.
-    if (const Json* usual = state.schedule.find("link")) watch_ = LinkWatch(usual->as_double());
+    const Json* usual = state.schedule.find("link");
+    if (usual != nullptr && usual->as_double() > 0) watch_ = LinkWatch(usual->as_double());
     check(state.arrays.size() == 2u + (courier_->kept().empty() ? 0 : 1) + momentum_.defined(),
           "a host's part of a checkpoint has all its arrays");
     std::size_t next = 2;
@@ -206,7 +208,8 @@ class LocalExchange::Impl {
     schedule_.change(*stats.rhythm);
   }
 
-  // A link that changed for good: the first host plans anew, all hear of it with its next fragment.
+  // A link that changed for good, or is not what was planned with: the first host plans anew, all
+  // hear of it with its next fragment.
   void watch(const LocalParcel& parcel, Stats& stats) {
     const auto change = watch_.heard(parcel.bytes_in, parcel.seconds);
     if (change) stats.link = change;

@@ -31,6 +31,7 @@ struct LocalSetting {
   LocalRhythm rhythm;
   double momentum = 0;                     // of the anchor
   bool follows_link = false;               // a changed link changes the steps between exchanges
+  double planned_with = 0;                 // bytes a second of the link; 0: nobody measured it
   std::optional<std::int64_t> delay = {};  // as set; none: by the steps
   HostMemory* memory = nullptr;  // that holds the gradients; none: results go through Comm
 };

@@ -11,6 +11,7 @@ namespace {
 constexpr double kNearlyFree = 1.10;    // of no communication
 constexpr double kLocalReserve = 1.15;  // links have bad minutes
 constexpr double kBucketsUnderWay = 3;
+constexpr double kMostBeside = 3;  // times the code
 constexpr std::int64_t kFewestLocal = 2, kMostLocal = 128;
 constexpr std::int64_t kShortLocal = 8;  // int8 below: precise deltas cost nothing there
 
@@ -48,7 +49,7 @@ TravelCost wire_cost(Scheme scheme, const PredictInput& in) {
     cost.latency_seconds = latency;
     cost.least_seconds = latency / kBucketsUnderWay;
   }
-  cost.per_value_seconds += in.software.per_value_seconds +
+  cost.per_value_seconds += in.software.per_value_seconds + in.software.codec_of(scheme) +
                             bytes_out_of_host(scheme, in.shape, 1) / in.link.bytes_per_second;
   return cost;
 }
@@ -87,12 +88,18 @@ Prediction predict_local(Scheme scheme, const PredictInput& in, std::int64_t ste
   const double compute = step_without_links(in);
   const auto between = static_cast<double>(p.local_steps);
   // Encoding and merging take the worker's time; the wire does not.
-  const double merge = in.software.per_value_seconds * values / between;
+  const double merge = in.software.codec_of(scheme) * values / between;
   const double wire = p.bytes_out / in.link.bytes_per_second / between;
   p.step_seconds = std::max(compute, wire) + merge;
   p.exposed_seconds = p.step_seconds - compute;
   judge(p, in);
   return p;
+}
+
+// Fewer bytes would not help: an exchange waits for the processor longer than for the link.
+bool is_faster_than_software(Scheme scheme, const PredictInput& in) {
+  const double software = in.software.per_value_seconds + in.software.codec_of(scheme);
+  return bytes_out_of_host(scheme, in.shape, 1) / in.link.bytes_per_second <= software;
 }
 
 }  // namespace
@@ -187,6 +194,12 @@ Prediction predict_measured(Scheme scheme, const PredictInput& in, const TravelC
   return p;
 }
 
+double beside_code_and_link(const TravelCost& measured, Scheme scheme, const PredictInput& in) {
+  const double wire = bytes_out_of_host(scheme, in.shape, 1) / in.link.bytes_per_second;
+  const double code = in.software.codec_of(scheme);
+  return std::clamp(measured.per_value_seconds - wire - code, 0.0, kMostBeside * code);
+}
+
 Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allowed) {
   const auto may = [&](Scheme scheme) {
     return std::ranges::find(allowed, scheme) != allowed.end();
@@ -198,6 +211,8 @@ Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allo
     if (!may(scheme)) continue;
     tried.push_back(predict(scheme, in));
     if (tried.back().step_seconds <= bar) return tried.back();
+    const bool exact = scheme == Scheme::exact_bf16 || scheme == Scheme::exact_fp32;
+    if (exact && is_faster_than_software(scheme, in)) return tried.back();
   }
   for (const Scheme scheme : {Scheme::local_int8, Scheme::local_int4}) {
     if (!may(scheme)) continue;

@@ -53,8 +53,13 @@ double tcp_goodput(double bits_per_second);
 // What software adds to the wire, by measurement; 0: not known.
 struct SoftwareCost {
   double per_bucket_seconds = 0;
-  double per_value_seconds = 0;         // encode, decode, sum
+  double per_value_seconds = 0;         // of every way to exchange: sums, copies, handshakes
   double inside_per_value_seconds = 0;  // sum inside a host and back; 0 for one worker
+  // Encode and decode; of local schemes all that an exchange takes from training. By Scheme.
+  std::array<double, names_of(Scheme{}).size()> codec_per_value{};
+  double codec_of(Scheme scheme) const {
+    return codec_per_value.at(static_cast<std::size_t>(scheme));
+  }
 };
 
 struct StepFacts {
@@ -100,8 +105,14 @@ Prediction predict(Scheme scheme, const PredictInput& input, std::int64_t local_
 // With the cost of a bucket as it was measured on the real exchange.
 Prediction predict_measured(Scheme scheme, const PredictInput& input, const TravelCost& cost);
 
+// What every value of the real exchange took beside its code and the link, which input has: sums,
+// copies. A busy moment is none of it: at most three times the code.
+double beside_code_and_link(const TravelCost& measured, Scheme scheme, const PredictInput& input);
+
 // The first of exact, int8, int4 within 1.10 times of no communication; then local; then one host.
-// allowed: what the program can do. Nothing lossy is chosen where exact would do.
+// allowed: what the program can do. Nothing lossy is chosen where exact would do, nor on a link
+// that carries exact's bytes in less time than its software takes for them: fewer bytes, which is
+// all that a code gives, would not help there.
 Prediction choose_scheme(const PredictInput& input, const std::vector<Scheme>& allowed);
 
 }  // namespace tandem

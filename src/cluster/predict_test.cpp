@@ -193,6 +193,57 @@ TEST(Predict, TheChoiceIsTheMostExactThatIsNearlyFree) {
       Scheme::one_host);
 }
 
+void set_codec(SoftwareCost& software, Scheme scheme, double nanoseconds) {
+  software.codec_per_value.at(static_cast<std::size_t>(scheme)) = 1e-9 * nanoseconds;
+}
+
+// As measured on a machine whose links are its memory: exact 1, int8 3, int4 4, local 6 ns a value.
+PredictInput with_codecs(PredictInput input) {
+  set_codec(input.software, Scheme::exact_bf16, 1);
+  set_codec(input.software, Scheme::int8, 3);
+  set_codec(input.software, Scheme::int4, 4);
+  set_codec(input.software, Scheme::local_int8, 6);
+  set_codec(input.software, Scheme::local_int4, 6);
+  return input;
+}
+
+TEST(Predict, CodesTakeTimeToo) {
+  const PredictInput bytes = input_of(63e6, 0.15, kTwoByTwo, {10 * kGigabit, 0});
+  const PredictInput all = with_codecs(bytes);
+  const auto more = [&](Scheme scheme, std::int64_t steps = 0) {
+    return predict(scheme, all, steps).step_seconds - predict(scheme, bytes, steps).step_seconds;
+  };
+  EXPECT_NEAR(more(Scheme::exact_bf16), 0.063, 1e-3);
+  EXPECT_GT(more(Scheme::int4), 0.1);
+  EXPECT_NEAR(more(Scheme::local_int8, 5), 6 * 0.063 / 5, 1e-3);
+}
+
+TEST(Predict, NothingLossyIsChosenWhereTheProcessorIsTheLimit) {
+  const std::vector<Scheme> all{Scheme::exact_bf16, Scheme::int8, Scheme::int4, Scheme::local_int8,
+                                Scheme::local_int4};
+  const auto choice = [&](double gigabits, double beside) {
+    PredictInput input =
+        with_codecs(input_of(63e6, 0.10, kTwoByTwo, {gigabits * kGigabit, 2e-4}, 16));
+    input.software.per_value_seconds = beside;
+    return choose_scheme(input, all).scheme;
+  };
+  EXPECT_EQ(choice(100, 0), Scheme::exact_bf16);
+  EXPECT_EQ(choice(20, 0), Scheme::exact_bf16);
+  EXPECT_EQ(choice(10, 1e-9), Scheme::exact_bf16);
+  EXPECT_NE(choice(1, 1e-9), Scheme::exact_bf16);
+}
+
+TEST(Predict, WhatAnExchangeTakesBesideItsCodeAndTheLink) {
+  const PredictInput input = with_codecs(input_of(63e6, 0.15, kTwoByTwo, {1e9, 0}));
+  TravelCost cost;
+  cost.per_value_seconds = 5e-9;  // 2 of the link, 1 of the code
+  EXPECT_NEAR(beside_code_and_link(cost, Scheme::exact_bf16, input), 2e-9, 1e-12);
+  cost.per_value_seconds = 1e-6;  // a busy moment
+  EXPECT_NEAR(beside_code_and_link(cost, Scheme::exact_bf16, input), 3e-9, 1e-12);
+  cost.per_value_seconds = 1e-9;
+  EXPECT_EQ(beside_code_and_link(cost, Scheme::exact_bf16, input), 0);
+}
+
 TEST(Predict, GoodputOfAWire) {
   EXPECT_NEAR(tcp_goodput(1e9), kGigabit, 0.3e6);
   EXPECT_NEAR(tcp_goodput(1e8), kTenth, 0.03e6);

@@ -15,6 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kFewValues = 1 << 14;
 constexpr int kFewTimes = 3;
+constexpr double kSlowSeconds = 0.02;  // of few values on the link; nothing else counts there
 
 // What workers tell each other through the store.
 class Talk {
@@ -136,17 +137,23 @@ void measure_compute(const World& world, Talk& talk, const PreflightSetting& set
 }
 
 // The real thing at two sizes: what software and handshakes add to the wire. All workers get the
-// same sizes, because the link table is the same.
+// same sizes, because the link table is the same. On links of a few Mbps they add nothing that
+// counts, and trying would take seconds.
 std::optional<TravelCost> measure_exchange(const PreflightSetting& setting,
                                            const PreflightWork& work, const LinkSummary& link) {
   if (!work.exchange || link.bytes_per_second <= 0) return {};
   const double bytes = bytes_per_value(setting.schemes.front());
+  if (kFewValues * bytes / link.bytes_per_second > kSlowSeconds) return {};
   const double many = std::clamp(setting.exchange_seconds * link.bytes_per_second / bytes,
                                  4 * kFewValues, 4 * setting.facts.bucket_values);
   work.exchange(kFewValues);  // connections, first pages
   std::vector<double> few;
   for (int i = 0; i < kFewTimes; ++i) few.push_back(work.exchange(kFewValues));
   return cost_from_two(kFewValues, median_of(few), many, work.exchange(many));
+}
+
+ClusterShape shape_of(const World& world) {
+  return {world.hosts(), (world.size() + world.hosts() - 1) / world.hosts()};
 }
 
 std::vector<Prediction> alternatives_of(const PreflightSetting& setting,
@@ -181,10 +188,15 @@ void forecast(const PreflightSetting& setting, const World& world, PreflightRepo
   PredictInput input;
   input.facts = setting.facts;
   input.facts.compute = report.compute;
-  report.shape = {world.hosts(), (world.size() + world.hosts() - 1) / world.hosts()};
+  report.shape = shape_of(world);
   input.shape = report.shape;
   const LinkSummary link = summary_of(report.links);
   input.link = {link.bytes_per_second, link.rtt_seconds};
+  input.software = report.software;
+  if (report.exchange) {
+    report.software.per_value_seconds = input.software.per_value_seconds =
+        beside_code_and_link(*report.exchange, setting.schemes.front(), input);
+  }
   report.forecast = forecast_of(setting, input, report.exchange);
   report.step_without_links = step_without_links(input);
   if (setting.schemes.size() > 1) {
@@ -240,6 +252,7 @@ PreflightReport preflight(const World& world, Store& store, const HostFacts& own
         world, store, {setting.link_seconds, setting.link_limit_seconds, "preflight/links"});
     measure_compute(world, talk, setting, work, report);
     report.exchange = measure_exchange(setting, work, summary_of(report.links));
+    if (world.is_leader() && work.codecs) work.codecs(report.software);
     if (world.rank == 0) forecast(setting, world, report);
     agree_on_verdict(talk, report);
   }

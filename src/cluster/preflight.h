@@ -25,6 +25,8 @@ struct PreflightWork {
   // Seconds of one real exchange of so many values in their buckets; all workers call it together.
   // Empty: the link probe alone decides.
   std::function<double(double values)> exchange;
+  // Adds what codes cost; leaders call it together. Empty: bytes alone decide.
+  std::function<void(SoftwareCost&)> codecs;
 };
 
 struct PreflightSetting {
@@ -61,6 +63,7 @@ struct PreflightReport {
   ComputeSeconds compute;  // of the slowest worker
   std::string slowest_worker;
   std::optional<TravelCost> exchange;
+  SoftwareCost software;
   Prediction forecast;
   // Of every way that was open, and of one host alone; empty: there was no choice.
   std::vector<Prediction> alternatives;

@@ -4,6 +4,7 @@
 #include "cluster/link_text.h"
 #include "cluster/plan.h"
 #include "cluster/preflight.h"
+#include "config/choice.h"
 
 namespace tandem {
 namespace {
@@ -110,6 +111,13 @@ Json preflight_json(const PreflightReport& r) {
                                        .set("latency_s", r.exchange->latency_seconds)
                                        .set("per_value_s", r.exchange->per_value_seconds)
                                  : Json());
+  Json codecs = Json::object();
+  for (const Prediction& p : r.alternatives) {
+    if (p.scheme != Scheme::one_host) codecs.set(name_of(p.scheme), r.software.codec_of(p.scheme));
+  }
+  out.set("software", Json::object()
+                          .set("per_value_s", r.software.per_value_seconds)
+                          .set("codec_per_value_s", std::move(codecs)));
   out.set("forecast", prediction_json(r.forecast)
                           .set("steps", optional(r.steps_to_end))
                           .set("seconds_to_end", optional(r.seconds_to_end))

@@ -208,7 +208,9 @@ void Trainer::exchange_weights(const std::array<double, 5>& totals, StepRecord& 
   record.bytes_in += moved.bytes_in;
   if (moved.agreed) agreed_ = *moved.agreed;
   if (moved.link) {
-    parts_.observers.on_event({state_.step, "link", changed_link_text(*moved.link)});
+    // A link that was taken for another one has not changed.
+    const char* kind = moved.link->planned ? "exchange" : "link";
+    parts_.observers.on_event({state_.step, kind, changed_link_text(*moved.link)});
   }
   if (moved.rhythm && state_.exchange) {
     state_.exchange->rhythm = *moved.rhythm;

@@ -125,6 +125,15 @@ def test_a_link_is_measured_and_weighed(lab, program, data, sanitized, rate, mbp
     assert forecast["exchange"] == "exact bf16" and forecast["speed_up"] < 2.2
 
 
+def test_a_link_of_a_few_megabits_is_read_right(lab, program, data, sanitized):
+    codes, outputs = check_by_hand(lab(2, "5271kbit"), program, data, "--json")
+    assert codes == [0, 0], outputs
+    link = report_of(outputs)["links"][0]["link"]
+    slack = 0.5 if sanitized else 0.75
+    for direction in ("there_both", "back_both", "there_alone", "back_alone"):
+        assert slack * 5.04 < link[direction] * 8e-6 < 1.15 * 5.04, link  # of payload
+
+
 def test_a_slow_link_is_announced_in_words(lab, program, data):
     codes, outputs = check_by_hand(lab(2, "100mbit"), program, data, "batch.tokens=100")
     assert codes == [0, 0], outputs

@@ -94,6 +94,24 @@ def test_mode_local_plans_anew_and_resumes_to_the_bit(run):
         assert one == other
 
 
+def test_the_first_exchanges_correct_what_the_check_took_the_link_for(run):
+    run.hosts.set_rate("10mbit")
+    process = run.start("run", "cluster.mode=local", "cluster.local_code=int8", "checkpoint.every=0", "stop.steps=100000")
+    run.wait_until(lambda: run.records("run", "run"), process, "it did not begin")
+    run.hosts.set_rate("100mbit")
+    planned = run.records("run", "run")[0]["exchange"]["local_steps"]
+
+    def changes():
+        return [event["text"] for event in run.events("run", "exchange")]
+    run.wait_until(lambda: any("steps from here on" in text for text in changes()), process, "it was not planned anew")
+    process.kill()
+    assert "while the check before the start found" in changes()[0]
+    anew = next(text for text in changes() if "steps from here on" in text)
+    assert int(anew.split("every ")[1].split()[0]) < 0.5 * planned
+    # Five of the eight fragments, and a few until all have heard of it.
+    assert run.events("run", "exchange")[-1]["step"] <= 2 * planned
+
+
 def test_where_every_step_exchanges_it_is_told_and_reported(run, tandem):
     process = run.start("run", "cluster.mode=exact", "checkpoint.every=0", "stop.steps=100000")
     run.wait_until(lambda: len(run.records("run", "step")) >= 25, process, "no twenty-fifth step")

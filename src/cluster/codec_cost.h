@@ -1,0 +1,14 @@
+// codec_cost: what it costs a processor to make messages of numbers and numbers of messages. On a
+// link that is nearly as fast as memory this, not bytes, decides which way of exchanging is fast.
+#pragma once
+
+#include "cluster/predict.h"
+
+namespace tandem {
+
+// Tries every code on buffers of its own, for some hundredths of a second, and adds what it costs
+// to the software's cost of each scheme. Leaders call it together: they share what they share in a
+// step. computing_takes_all: no core is left for the thread that carries weight changes.
+void measure_codecs(SoftwareCost& software, bool computing_takes_all);
+
+}  // namespace tandem
