@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <utility>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -38,6 +39,7 @@ void end_process(const std::string& cause) {
 
 Heartbeat::Heartbeat(FileDescriptor connection, HeartbeatOptions options)
     : options_(std::move(options)), connection_(std::move(connection)), hub_(options_.timeout) {
+  hub_.joined(kRank0, "rank 0", steady_clock::now());  // it may freeze before its first beat
   tell(message(BeatKind::hello).text(options_.name).take());
   beat();
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
@@ -146,7 +148,7 @@ void Heartbeat::take(std::string_view text) {
     const std::int64_t step = reader.i64();
     const std::string phase(reader.text());
     if (!reader.ok()) return;
-    if (!hub_.knows(kRank0)) hub_.joined(kRank0, name, steady_clock::now());
+    if (!std::exchange(hub_named_, true)) hub_.joined(kRank0, name, steady_clock::now());
     hub_.sign(kRank0, steady_clock::now(), step, phase);
   } else if (kind == BeatKind::cause) {
     lose(std::string(reader.text()));

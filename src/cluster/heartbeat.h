@@ -87,6 +87,7 @@ class Heartbeat {
   std::mutex sending_;
   std::string in_;  // of the thread alone, like what follows
   LifeTable hub_;
+  bool hub_named_ = false;
   std::jthread thread_;  // last: it uses the rest
 };
 

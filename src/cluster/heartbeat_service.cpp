@@ -37,6 +37,7 @@ void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeer
     const std::string name(reader.text());
     table_.joined(rank, name, now);
     names_[rank] = name;
+    if (!own_beat_.empty()) peers.send(peer.id, own_beat_);  // who rank 0 is, before it can freeze
   } else if (kind == BeatKind::beat) {
     const std::int64_t step = reader.i64();
     const std::string phase(reader.text());

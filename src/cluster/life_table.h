@@ -38,7 +38,6 @@ class LifeTable {
   void forgive(std::chrono::steady_clock::duration gap);
 
   bool all_left() const;
-  bool knows(int rank) const { return workers_.contains(rank); }
 
  private:
   struct Life {
