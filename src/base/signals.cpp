@@ -1,5 +1,8 @@
 #include "base/signals.h"
 
+#include <cstdint>
+#include <ctime>
+
 #include "base/error.h"
 
 namespace tandem {
@@ -8,12 +11,26 @@ namespace {
 // The one unavoidable global: the system calls a signal handler with nothing but the number.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<bool> stop_requested{false};
+std::atomic<std::int64_t> requested_ms{0};
 std::atomic<bool> listening{false};  // guards the one above: it has one owner at a time
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<bool>::is_always_lock_free, "a handler may not wait for a lock");
 
+// The system's end reaches every process, and a launcher passes it on: that is one wish, not two.
+constexpr std::int64_t kSameWishMs = 500;
+
+std::int64_t now_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1000} + now.tv_nsec / 1'000'000;
+}
+
 extern "C" void on_stop_signal(int number) {
-  if (!stop_requested.exchange(true)) return;
+  if (!stop_requested.exchange(true)) {
+    requested_ms = now_ms();
+    return;
+  }
+  if (now_ms() - requested_ms < kSameWishMs) return;
   ::signal(number, SIG_DFL);
   ::raise(number);  // arrives when this handler returns
 }

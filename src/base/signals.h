@@ -4,7 +4,8 @@
 //   prepare(..., signals.flag());                 // below: const std::atomic<bool>& stop
 //   if (stop) throw Interrupted("stopped; ...");  // after what was done is safe on disk
 //
-// The first signal sets the flag; the next one ends the process at once, as if nobody listened.
+// The first signal sets the flag; another one half a second later or more ends the process at once,
+// as if nobody listened.
 // A signal that the parent had us ignore (nohup) stays ignored. Work takes the flag and not this
 // class, so that a test can stop it with a plain variable.
 #pragma once

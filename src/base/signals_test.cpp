@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "base/error.h"
 
 namespace tandem {
@@ -19,10 +22,18 @@ TEST(StopSignals, TheSecondSignalEndsTheProcess) {
   const auto twice = [](int first, int second) {
     const StopSignals signals;
     ::raise(first);
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
     ::raise(second);
   };
   EXPECT_EXIT(twice(SIGINT, SIGINT), testing::KilledBySignal(SIGINT), "");
   EXPECT_EXIT(twice(SIGINT, SIGTERM), testing::KilledBySignal(SIGTERM), "");
+}
+
+TEST(StopSignals, WhatIsPassedOnAtOnceIsTheSameWish) {
+  const StopSignals signals;
+  ::raise(SIGTERM);
+  ::raise(SIGTERM);  // would end this test
+  EXPECT_TRUE(signals.flag());
 }
 
 TEST(StopSignals, GivesTheSignalsBack) {
