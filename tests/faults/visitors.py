@@ -264,9 +264,18 @@ def hammer(server, cases: int, rng) -> dict:
 @scenario("23", cases=20_000, short=200)
 def http(workshop, cases, rng):
     """tandem serve between broken requests, slow clients and resets: right statuses, others answered, memory bounded, a clean end."""
-    folder = workshop.folder / "http"
+    return besieged(workshop.folder / "http", cases, rng, slow_clients=200)
+
+
+@scenario("23", cases=20_000, short=200)
+def http_crowded(workshop, cases, rng):
+    """The same with more slow clients than connections are served at a time."""
+    return besieged(workshop.folder / "http_crowded", cases, rng, 40, "--connections", 32)
+
+
+def besieged(folder, cases, rng, slow_clients, *settings):
     folder.mkdir()
-    server = Server(folder, "--connections", 32)
+    server = Server(folder, *settings)
     try:
         check_certain(server)
         hammer(server, 50, rng)  # what is allocated once is there now
@@ -276,12 +285,12 @@ def http(workshop, cases, rng):
         undisturbed.ended.set()
         undisturbed.join(120)
         memory, files = server.memory_mb(), server.open_files()
-        slow, good = SlowClients(server, 40), OrdinaryClient(server)
+        slow, good = SlowClients(server, slow_clients), OrdinaryClient(server)
         slow.start()
         good.start()
         ends = hammer(server, cases, rng)
         wait_until(lambda: slow.cut_off >= 20, 120, "20 slow clients cut off")
-        wait_until(lambda: good.count >= 10 or good.defect, 120, "an ordinary client between 40 slow ones on 32 connections")
+        wait_until(lambda: good.count >= 10 or good.defect, 120, "an ordinary client between slow ones")
         check_certain(server)
         grown = server.memory_mb() - memory
         for thread in (slow, good):
