@@ -167,9 +167,20 @@ class Crowd {
                                  end.exit_code != static_cast<int>(ExitCode::interrupted));
     });
   }
+  // Nobody is left but those whom a signal holds (SIGSTOP): they do not end by themselves.
+  bool only_frozen() const {
+    return std::ranges::all_of(
+        children_, [](const Child& child) { return !child.running || is_frozen(child.pid); });
+  }
   const std::vector<WorkerEnd>& ends() const { return ends_; }
 
  private:
+  static bool is_frozen(pid_t pid) {
+    siginfo_t state{};
+    const auto id = static_cast<id_t>(pid);
+    return ::waitid(P_PID, id, &state, WSTOPPED | WNOHANG | WNOWAIT) == 0 && state.si_pid == pid;
+  }
+
   std::vector<Child> children_;
   std::vector<WorkerEnd> ends_;
 };
@@ -206,7 +217,7 @@ AttemptEnd run_once(const SpawnSetting& setting, const Attempt& attempt,
     }
     crowd.reap(killed);
     if (crowd.one_failed() && !deadline) deadline = Clock::now() + setting.grace;
-    if (deadline && !killed && Clock::now() > *deadline) {
+    if (deadline && !killed && (Clock::now() > *deadline || crowd.only_frozen())) {
       crowd.signal_all(SIGKILL);
       killed = true;
     }
