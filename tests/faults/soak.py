@@ -14,7 +14,7 @@ def soak(workshop, cases, rng):
     """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
     steps = (FAULTS_APART[1] + 20) * cases
     run = workshop.run(2, steps)
-    began, faults, starts = time.monotonic(), [], 0
+    began, faults, starts, files = time.monotonic(), [], 0, set()
     child = run.start()
 
     def go_on():
@@ -26,12 +26,15 @@ def soak(workshop, cases, rng):
         apart = rng.randint(*FAULTS_APART)
         wait_until(lambda: run.new_steps() >= apart or child.poll() is not None, 600, f"{apart} steps")
         assert child.poll() is None, f"it ended after {len(faults)} faults: {child.communicate()[1]}"
-        fault = rng.choice(["kill", "kill rank 0", "sigterm", "launcher", "damage", "pause"])
+        fault = rng.choice(["kill", "kill rank 0", "sigterm", "launcher", "damage", "pause", "frozen"])
         workers = run.pids()
+        files.add(len(os.listdir(f"/proc/{workers[0]}/fd")))
         faults.append(fault)
         seen = run.starts()
         if fault.startswith("kill"):
             os.kill(workers[0 if fault == "kill rank 0" else -1], signal.SIGKILL)
+        elif fault == "frozen":
+            os.kill(rng.choice(workers), signal.SIGSTOP)
         elif fault == "pause":
             os.kill(workers[-1], signal.SIGSTOP)
             time.sleep(3)
@@ -53,6 +56,7 @@ def soak(workshop, cases, rng):
         assert child.returncode == 75, errors
         go_on()
     assert run.result() == workshop.reference(2, steps), "not the undisturbed run"
+    assert max(files) - min(files) < 5, f"open files of rank 0 grow: {sorted(files)}"
     workshop.forget(run)
     counts = ", ".join(f"{faults.count(kind)} {kind}" for kind in sorted(set(faults)))
-    return f"{len(faults)} faults ({counts}) in {(time.monotonic() - began) / 60:.0f} min, {starts} starts by the same command; the end is equal to the bit"
+    return f"{len(faults)} faults ({counts}) in {(time.monotonic() - began) / 60:.0f} min, {starts} starts by the same command, {min(files)} to {max(files)} open files; the end is equal to the bit"
