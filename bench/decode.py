@@ -3,8 +3,10 @@
 CTranslate2 gets the model from `tandem export` and its best arrangement of the threads: a worker for each, or one worker with
 all. Loading is left out on both sides: tandem's time is that of all lines less that of one line. The model: --model, else that
 of `tandem quickstart`, which takes two minutes; --forced base|tiny: an untrained model of that size with 8,000 words, learned
-from --src and --ref, and lines of 13 subwords, so that every translation has 15 steps.
-Usage: scripts/bench decode [--json] [--model RUN|MODEL] [--forced base|tiny] [--src FILE --ref FILE] [--lines 1000] [--threads 2] [--repeats 3]
+from --src and --ref, and lines of 13 subwords, so that every translation has 15 steps. --forced also runs the beam search of
+Hugging Face's MarianMT, and of OpenNMT-py where --opennmt names a Python that has it, on a quarter of as many lines.
+Usage: scripts/bench decode [--json] [--model RUN|MODEL] [--forced base|tiny [--opennmt PYTHON]] [--src FILE --ref FILE] [--lines 1000]
+                            [--threads 2] [--repeats 3]
 """
 
 import argparse
@@ -20,7 +22,8 @@ import peers
 
 CT2 = peers.ROOT / "bench/peer/ct2_translate.py"
 KINDS = ("float32", "int8")
-FORCED_STEPS, FORCED_PIECES = 15, 13
+sys.path.insert(0, str(CT2.parent))
+from forced_sizes import PIECES, STEPS, WORDS  # noqa: E402
 
 
 def quiet(*command):
@@ -86,18 +89,48 @@ class Bench:
         return min(arrangements, key=lambda some: self.ct2(kind, *some)) if len(arrangements) > 1 else (1, 1)
 
 
+class TrainingPeer:
+    """The decoder of a program that trains. Lines are shared by processes with some threads each."""
+
+    BATCHES = (32, 128)
+
+    def __init__(self, python, script, size, lines, cores):
+        self.command, self.lines = [python, str(CT2.parent / script), size], lines
+        ways = [(processes, cores // processes, batch) for processes in {1, cores} for batch in self.BATCHES]
+        self.way = min(ways, key=lambda way: self.seconds(way, lines // 2))
+
+    def seconds(self, way, lines):
+        processes, threads, batch = way
+        arguments = [str(number) for number in (lines // processes, batch, threads)]
+        children = [subprocess.Popen(self.command + arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for _ in range(processes)]
+        return max(float(child.communicate()[0]) for child in children)
+
+    def sentences_per_s(self):
+        return self.lines / self.seconds(self.way, self.lines)
+
+
+def training_peers(options):
+    scripts = {"transformers": (sys.executable, "hf_forced.py"), "opennmt": (options.opennmt, "opennmt_forced.py")}
+    return {name: TrainingPeer(python, script, options.forced, options.lines // 4, options.threads)
+            for name, (python, script) in scripts.items() if options.forced and python}
+
+
 def bleu(texts, reference):
     return json.loads(peers.run([peers.TANDEM, "score", "--json", str(texts), str(reference)])["output"])["bleu"]["score"]
 
 
-def measure(bench, repeats):
+def measure(bench, repeats, others):
+    """Sentences a second of every program, run by run, and how CTranslate2 was arranged."""
     arrangements = {kind: bench.best_arrangement(kind) for kind in KINDS}
-    seconds = {f"{program} {kind}": [] for program in ("ctranslate2", "tandem") for kind in KINDS}
+    speeds = {f"{program} {kind}": [] for program in ("ctranslate2", "tandem") for kind in KINDS} | {name: [] for name in others}
+    lines = len(lines_of(bench.source))
     for _ in range(repeats):  # alternately, so that a busy machine disturbs all
         for kind in KINDS:
-            seconds[f"ctranslate2 {kind}"].append(bench.ct2(kind, *arrangements[kind]))
-            seconds[f"tandem {kind}"].append(bench.tandem(kind))
-    return seconds, arrangements
+            speeds[f"ctranslate2 {kind}"].append(lines / bench.ct2(kind, *arrangements[kind]))
+            speeds[f"tandem {kind}"].append(lines / bench.tandem(kind))
+        for name, other in others.items():
+            speeds[name].append(other.sentences_per_s())
+    return speeds, arrangements
 
 
 def main():
@@ -105,6 +138,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--model")
     parser.add_argument("--forced", choices=("base", "tiny"))
+    parser.add_argument("--opennmt")
     parser.add_argument("--src")
     parser.add_argument("--ref")
     parser.add_argument("--lines", type=int, default=1000)
@@ -116,31 +150,32 @@ def main():
         folder = pathlib.Path(name)
         model, source, reference = options.model, options.src, options.ref
         if options.forced:
-            model, reference = untrained(folder, options.forced, source, reference, 8000), None
-            lines = lines_of_length(model, lines_of(source), FORCED_PIECES)
+            model, reference = untrained(folder, options.forced, source, reference, WORDS), None
+            lines = lines_of_length(model, lines_of(source), PIECES)
             lines = (lines * (options.lines // len(lines) + 1))[:options.lines]
         else:
             if not model:
                 model, source, reference = quickstart(folder / "quick")
             lines = lines_of(source)[:options.lines]
-        bench = Bench(folder, model, lines, FORCED_STEPS if options.forced else 0, options.threads)
-        seconds, arrangements = measure(bench, options.repeats)
+        bench = Bench(folder, model, lines, STEPS if options.forced else 0, options.threads)
+        others = training_peers(options)
+        speeds, arrangements = measure(bench, options.repeats, others)
         result = {"bench": "decode", "sentences": len(lines), "threads": options.threads, "steps": bench.forced or None,
-                  "ctranslate2_workers": {kind: some[0] for kind, some in arrangements.items()}}
+                  "ctranslate2_workers": {kind: some[0] for kind, some in arrangements.items()},
+                  "processes_threads_batch": {name: other.way for name, other in others.items()}}
         if reference:
             reference = write(folder / "reference", lines_of(reference)[:options.lines])
-        for program, several in seconds.items():
-            result[program] = {"sentences_per_s": len(lines) / statistics.median(several), "least": len(lines) / max(several),
-                               "most": len(lines) / min(several), "bleu": bleu(folder / program, reference) if reference else None}
+        for program, several in speeds.items():
+            result[program] = {"sentences_per_s": statistics.median(several), "least": min(several), "most": max(several),
+                               "bleu": bleu(folder / program, reference) if reference else None}
         for kind in KINDS:
-            for peer in KINDS:
-                result[f"tandem {kind} / ctranslate2 {peer}"] = (
-                    result[f"tandem {kind}"]["sentences_per_s"] / result[f"ctranslate2 {peer}"]["sentences_per_s"])
+            for peer in [f"ctranslate2 {its}" for its in KINDS] + list(others):
+                result[f"tandem {kind} / {peer}"] = result[f"tandem {kind}"]["sentences_per_s"] / result[peer]["sentences_per_s"]
 
     if options.json:
         print(json.dumps(result))
         return
-    for program in seconds:
+    for program in speeds:
         r = result[program]
         score = f", BLEU {r['bleu']:.2f}" if reference else ""
         print(f"{program:20} {r['sentences_per_s']:7.1f} sentences/s ({r['least']:.1f} to {r['most']:.1f}){score}")

@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <optional>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "cluster/closed_door.h"
 
 namespace tandem {
 namespace {
@@ -125,6 +128,20 @@ void PendingMessage::wait() {
         [&] { impl_->work->wait(impl_->setting.timeout); });
 }
 
+// Gloo's device, which listens, and its sockets. One is made at a time, so that they are known.
+struct GlooDevice {
+  explicit GlooDevice(const std::string& address) {
+    static std::mutex one_at_a_time;
+    const std::scoped_lock lock(one_at_a_time);
+    const std::vector<int> before = listening_sockets();
+    device = c10d::ProcessGroupGloo::createDeviceForHostname(address);
+    sockets = listening_sockets();
+    std::erase_if(sockets, [&](int fd) { return std::ranges::find(before, fd) != before.end(); });
+  }
+  decltype(c10d::ProcessGroupGloo::createDeviceForHostname({})) device;
+  std::vector<int> sockets;
+};
+
 struct Comm::Impl {
   // One group: its members and, where it has more than one, its connections.
   struct Circle {
@@ -169,6 +186,7 @@ Comm::Comm(Store& store, World world, CommSetting setting) : impl_(std::make_uni
   const CommSetting& wanted = impl_->setting;
   const auto options = c10d::ProcessGroupGloo::Options::create(wanted.timeout);
   options->threads = 1;  // operations of a group follow each other anyway
+  std::optional<GlooDevice> gloo;
   for (const Group group : {Group::world, Group::host, Group::leaders}) {
     Impl::Circle& circle = impl_->circles.at(static_cast<std::size_t>(group));
     circle.members = members_of(impl_->world, group);
@@ -178,9 +196,8 @@ Comm::Comm(Store& store, World world, CommSetting setting) : impl_(std::make_uni
     const std::string prefix =
         format("comm/{}/{}/", static_cast<int>(group), circle.members.ranks.front());
     named(wanted, "meeting", group, [&] {
-      if (options->devices.empty()) {
-        options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname(wanted.address)};
-      }
+      if (!gloo) gloo.emplace(wanted.address);
+      options->devices = {gloo->device};
       const auto meet = [&](const std::string& backend) {
         return c10::make_intrusive<StoreForC10d>(store, prefix + backend, wanted.timeout);
       };
@@ -194,6 +211,8 @@ Comm::Comm(Store& store, World world, CommSetting setting) : impl_(std::make_uni
 #endif
     });
   }
+  // All have met; who knocks now is a stranger.
+  if (gloo) std::ranges::for_each(gloo->sockets, close_door);
 }
 
 Comm::~Comm() = default;

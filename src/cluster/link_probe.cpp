@@ -33,7 +33,7 @@ constexpr double kTooLong = 4;         // times that
 constexpr double kGrows = 1.5;         // times as much
 constexpr double kGrowsAfter = 0.004;  // s: credit that a link saved up is gone by then
 constexpr double kPieces = 8;          // of what may be under way: lumps would arrive as lumps
-constexpr double kFewest = 1 << 14, kMost = 1 << 23;  // bytes; above: as TCP likes
+constexpr double kFewestAtOnce = 1 << 14, kMostAtOnce = 1 << 23;  // bytes; above: as TCP likes
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -59,7 +59,7 @@ class SendPace {
   // A new phase. With both directions in use much of what is under way are acknowledgements
   // that wait behind the other side's data.
   void begin(bool both) {
-    if (was_both_ && !both) most_ = std::max(kFewest, most_ / kGrows);
+    if (was_both_ && !both) most_ = std::max(kFewestAtOnce, most_ / kGrows);
     was_both_ = both;
     wanted_ = 1.5 * round_trip_ + (both ? 1.5 : 1) * kUnderWaySeconds;
     since_ = -1;
@@ -67,13 +67,13 @@ class SendPace {
 
   // left: bytes that the other side has, since the first one. Returns how many may follow at once.
   double room(double at, double left, double under_way) {
-    if (most_ >= kMost) return kBlock;
+    if (most_ >= kMostAtOnce) return kBlock;
     if (since_ < 0) restart(at, left);
     const double took = at - since_, gone = left - left_before_;
     if (took >= kGrowsAfter && gone >= most_) {
       const double seconds = took * most_ / gone;
       if (seconds < wanted_) most_ *= kGrows;
-      if (seconds > kTooLong * wanted_) most_ = std::max(kFewest, most_ / kGrows);
+      if (seconds > kTooLong * wanted_) most_ = std::max(kFewestAtOnce, most_ / kGrows);
       restart(at, left);
     }
     return most_ - under_way >= most_ / kPieces ? most_ / kPieces : 0;
@@ -84,7 +84,7 @@ class SendPace {
     since_ = at;
     left_before_ = left;
   }
-  double round_trip_, wanted_ = kUnderWaySeconds, most_ = kFewest;
+  double round_trip_, wanted_ = kUnderWaySeconds, most_ = kFewestAtOnce;
   double since_ = -1, left_before_ = 0;
   bool was_both_ = false;
 };

@@ -1,5 +1,6 @@
 #include "observe/console.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,15 +71,33 @@ Console::~Console() {
 }
 
 void Console::clear_live() {
-  if (live_) std::fputs("\r\x1b[K", stderr);
+  if (live_) show("\r\x1b[K");
   live_ = false;
+}
+
+// Whoever reads may have stopped for a while (Ctrl-S, a pager): training does not wait for him, or
+// the others would give this worker up.
+bool Console::has_room() {
+  pollfd screen{STDERR_FILENO, POLLOUT, 0};
+  const bool room = ::poll(&screen, 1, left_out_ > 0 ? 0 : 1000) > 0;
+  if (!room) ++left_out_;
+  return room;
+}
+
+void Console::show(const std::string& text) {
+  if (!has_room()) return;
+  if (const auto lines = std::exchange(left_out_, 0); lines > 0) {
+    std::fputs(format("tandem: {} lines found no reader, the log has them\n", lines).c_str(),
+               stderr);
+  }
+  std::fputs(text.c_str(), stderr);
 }
 
 // Failing writes are ignored: the terminal may be gone, the disk full, and training goes on.
 void Console::say(const std::string& line) {
   clear_live();
   const std::string text = line + "\n";
-  if (!setting_.log_only) std::fputs(text.c_str(), stderr);
+  if (!setting_.log_only) show(text);
   std::fputs(text.c_str(), log_);
   std::fflush(log_);
 }
@@ -103,9 +122,7 @@ void Console::on_step(const StepRecord& record) {
   if (record.step % setting_.log_every == 0) {
     say(standing_text(standing_, setting_));
   } else if (terminal_ && now >= next_draw_) {
-    const std::string text =
-        format("\r{}\x1b[K", fit_to_terminal(standing_text(standing_, setting_)));
-    std::fputs(text.c_str(), stderr);
+    show(format("\r{}\x1b[K", fit_to_terminal(standing_text(standing_, setting_))));
     live_ = true;
     next_draw_ = now + 200ms;
   }

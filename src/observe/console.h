@@ -56,6 +56,8 @@ class Console final : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
   void clear_live();
+  bool has_room();
+  void show(const std::string& text);  // on the screen alone
 
   ConsoleSetting setting_;
   bool terminal_;
@@ -64,6 +66,7 @@ class Console final : public Observer {
   Standing standing_;
   double tokens_late_ = 0, seconds_late_ = 0, steps_late_ = 0;  // fading sums
   bool live_ = false;
+  std::int64_t left_out_ = 0;  // texts since the screen had no room
 };
 
 }  // namespace tandem

@@ -1,6 +1,9 @@
 #include "observe/console.h"
 
+#include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -68,6 +71,43 @@ TEST(Console, TheLogHasThePlainLines) {
   EXPECT_NE(text.find("step 20 "), std::string::npos);
   EXPECT_EQ(text.find("step 25 "), std::string::npos);
   EXPECT_NE(text.find("warning: the disk is full"), std::string::npos);
+}
+
+// Standard error as a pipe, back to what it was at the end.
+class PipedStderr {
+ public:
+  PipedStderr() : was_(::dup(STDERR_FILENO)) {
+    EXPECT_EQ(::pipe2(ends_, O_CLOEXEC), 0);
+    ::dup2(ends_[1], STDERR_FILENO);
+  }
+  ~PipedStderr() {
+    ::dup2(was_, STDERR_FILENO);
+    for (const int fd : {was_, ends_[0], ends_[1]}) ::close(fd);
+  }
+  PipedStderr(const PipedStderr&) = delete;
+  PipedStderr& operator=(const PipedStderr&) = delete;
+
+  std::string read_all() const {
+    std::string text(1 << 20, 0);
+    const ssize_t got = ::read(ends_[0], text.data(), text.size());
+    return text.substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  }
+
+ private:
+  int was_, ends_[2] = {-1, -1};
+};
+
+TEST(Console, NobodyWhoReadsStopsNothing) {
+  const TemporaryFolder folder;
+  const PipedStderr screen;
+  Console console({}, folder.path() / "log");
+  const std::string line(1000, 'x');
+  for (int i = 0; i < 500; ++i) console.say(line);  // a pipe holds 64 KiB
+  EXPECT_GT(fs::file_size(folder.path() / "log"), 500'000);
+  EXPECT_THAT(screen.read_all(), testing::StartsWith(line));
+  console.say("and on");
+  EXPECT_THAT(screen.read_all(),
+              testing::ContainsRegex("tandem: 4[0-9]+ lines found no reader.*\nand on\n"));
 }
 
 TEST(StepTimer, PhasesAndTheRestAddUpToTheTotal) {

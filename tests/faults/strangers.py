@@ -42,7 +42,7 @@ def core(number: int):
 
 def knock(port: tuple, text: bytes):
     try:
-        with socket.create_connection(port, timeout=5) as door:
+        with socket.create_connection(port, timeout=0.005) as door:  # a door that is closed does not answer
             door.sendall(text)
             door.shutdown(socket.SHUT_WR)
             door.settimeout(0.001)
@@ -58,6 +58,10 @@ def besiege(ports: list, attempts: int, rng) -> tuple:
         knock(rng.choice(ports), rng.randbytes(rng.choice([0, 1, 7, 64, 1000, 100_000])))
         time.sleep(0.003)
     return began, time.time()
+
+
+def open_files(run) -> int:
+    return max(len(os.listdir(f"/proc/{pid}/fd")) for pid in run.pids())
 
 
 def slow_down(steps: list, sieges: list) -> float:
@@ -81,11 +85,12 @@ def strangers(workshop, cases, rng):
     ports = listening([child.pid, *run.pids()])
     assert ports, "nobody listens"
     assert all(address == "127.0.0.1" for address, _ in ports), f"a port is open to others: {ports}"
-    sieges = []
+    sieges, files = [], open_files(run)
     with core(0):
         for _ in range(cases // 100):
             sieges.append(besiege(ports, 100, rng))
             time.sleep(sieges[-1][1] - sieges[-1][0])
+    assert open_files(run) < files + 20, f"strangers are kept: {open_files(run)} open files instead of {files}"
     child.send_signal(signal.SIGTERM)
     _, errors = child.communicate(timeout=60)
     assert child.returncode == 75, errors

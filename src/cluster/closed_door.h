@@ -1,0 +1,17 @@
+// closed_door: sockets of libraries that listen although everyone they were opened for has come.
+// Gloo keeps a socket open for as long as it lives, and every stranger who connects costs it a file
+// for ever.
+#pragma once
+
+#include <vector>
+
+namespace tandem {
+
+// Those of this process that listen.
+std::vector<int> listening_sockets();
+
+// From now on the kernel drops whatever asks for a connection; connections that are there stay.
+// False where the system does not allow it.
+bool close_door(int listening_socket);
+
+}  // namespace tandem
