@@ -11,10 +11,10 @@ namespace {
 // The one unavoidable global: the system calls a signal handler with nothing but the number.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<bool> stop_requested{false};
-std::atomic<std::int64_t> requested_ms{0};
+std::atomic<std::int64_t> requested_ms{0};  // 0: not yet
 std::atomic<bool> listening{false};  // guards the one above: it has one owner at a time
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-static_assert(std::atomic<bool>::is_always_lock_free, "a handler may not wait for a lock");
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a handler may not wait for a lock");
 
 // The system's end reaches every process, and a launcher passes it on: that is one wish, not two.
 constexpr std::int64_t kSameWishMs = 500;
@@ -26,11 +26,10 @@ std::int64_t now_ms() {
 }
 
 extern "C" void on_stop_signal(int number) {
-  if (!stop_requested.exchange(true)) {
-    requested_ms = now_ms();
-    return;
-  }
-  if (now_ms() - requested_ms < kSameWishMs) return;
+  stop_requested = true;
+  std::int64_t first = 0;  // another signal, or thread, may have been here at the same time
+  if (requested_ms.compare_exchange_strong(first, now_ms())) return;
+  if (now_ms() - first < kSameWishMs) return;
   ::signal(number, SIG_DFL);
   ::raise(number);  // arrives when this handler returns
 }
@@ -40,6 +39,7 @@ extern "C" void on_stop_signal(int number) {
 StopSignals::StopSignals() : before_{{{SIGINT, {}}, {SIGTERM, {}}}} {
   check(!listening.exchange(true), "two StopSignals at the same time");
   stop_requested = false;
+  requested_ms = 0;
   struct sigaction ours {};
   ours.sa_handler = on_stop_signal;  // without SA_RESTART: a waiting read or sleep wakes up
   ::sigemptyset(&ours.sa_mask);

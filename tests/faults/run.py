@@ -56,7 +56,7 @@ def main() -> int:
             print(f"  {known.name:20} fault {known.number:5} {known.cases:6} cases: {known.run.__doc__}")
         return 0
     chosen = SCENARIOS.values() if options.name == "all" else [SCENARIOS[options.name]]
-    with tempfile.TemporaryDirectory(prefix="tandem-faults-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tandem-faults-", ignore_cleanup_errors=True) as folder:
         workshop = Workshop(Path(folder))
         results = [attempt(one, workshop, options) for one in chosen]
     return 0 if all(results) else 1
