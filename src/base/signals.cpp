@@ -12,7 +12,7 @@ namespace {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<bool> stop_requested{false};
 std::atomic<std::int64_t> requested_ms{0};  // 0: not yet
-std::atomic<bool> listening{false};  // guards the one above: it has one owner at a time
+std::atomic<bool> listening{false};         // guards the one above: it has one owner at a time
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a handler may not wait for a lock");
 

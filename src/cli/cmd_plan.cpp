@@ -47,22 +47,26 @@ void require_sense(const Options& o) {
   if (!(o.rtt_ms >= 0)) throw UserError("--rtt-ms must be 0 or more");
 }
 
+std::vector<Json> journal_of(const Options& o) {
+  return o.run.empty() ? std::vector<Json>() : read_journal(fs::path(o.run) / "journal.jsonl");
+}
+
 ComputeEstimate compute_of_options(const Options& o, const RunConfig& config, const TextFacts& text,
-                                   const ClusterShape& shape) {
+                                   const ClusterShape& shape, const std::vector<Json>& journal) {
   if (o.compute_s > 0) {
     return {compute_of(o.compute_s), format("compute {} a step, as given", step_text(o.compute_s)),
             true};
   }
   if (o.run.empty()) return compute_from_flops(config, text, shape, o.tflops);
   const double tokens = step_tokens(config, text, shape.workers()).tgt;
-  return compute_from_journal(read_journal(fs::path(o.run) / "journal.jsonl"),
-                              tokens / static_cast<double>(shape.workers()));
+  return compute_from_journal(journal, tokens / static_cast<double>(shape.workers()));
 }
 
 PlanRequest request_of(const Options& o, const RunConfig& config) {
   const ClusterShape shape{o.hosts, o.workers_per_host};
   const TextFacts text = text_facts(config);
-  const ComputeEstimate compute = compute_of_options(o, config, text, shape);
+  const std::vector<Json> journal = journal_of(o);
+  const ComputeEstimate compute = compute_of_options(o, config, text, shape, journal);
   PlanRequest request;
   request.input.facts = step_facts(config, text, shape, compute.seconds);
   request.input.shape = shape;
@@ -76,6 +80,11 @@ PlanRequest request_of(const Options& o, const RunConfig& config) {
   request.currency = config.cost.currency;
   request.error_band = compute.measured ? 0.25 : 0.50;
   request.assumptions = {text.sentence, compute.sentence};
+  if (const auto software = software_from_journal(journal)) {
+    request.input.software = *software;
+    request.assumptions.emplace_back(
+        "codes and sums cost a processor what that run's check measured");
+  }
   if (o.hosts > 1) {
     request.assumptions.push_back(
         format("link as given, not measured: {} a host, {}", rate_text(o.gbps * 1e9 / 8),

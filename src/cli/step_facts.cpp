@@ -118,6 +118,24 @@ ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double toke
           true};
 }
 
+std::optional<SoftwareCost> software_from_journal(const std::vector<Json>& lines) {
+  std::optional<SoftwareCost> newest;
+  for (const Json& line : lines) {
+    if (line.at("type").as_string() != "run") continue;
+    const Json* check = line.find("preflight");
+    const Json* measured =
+        check != nullptr && check->is_object() ? check->find("software") : nullptr;
+    if (measured == nullptr) continue;
+    newest.emplace();
+    newest->per_value_seconds = measured->at("per_value_s").as_double();
+    for (std::size_t i = 0; i < newest->codec_per_value.size(); ++i) {
+      const Json* cost = measured->at("codec_per_value_s").find(names_of(Scheme{}).at(i));
+      if (cost != nullptr) newest->codec_per_value.at(i) = cost->as_double();
+    }
+  }
+  return newest;
+}
+
 StepFacts step_facts(const RunConfig& config, const TextFacts& text, const ClusterShape& shape,
                      const ComputeSeconds& compute) {
   StepFacts facts;

@@ -37,6 +37,10 @@ ComputeEstimate compute_from_flops(const RunConfig& config, const TextFacts& tex
 // The median of the steps in the lines of a journal, for as many tokens as a worker gets here.
 ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double tokens_per_worker);
 
+// What sums and codes cost a processor, as the check at the newest start of the run measured it;
+// nothing where it did not.
+std::optional<SoftwareCost> software_from_journal(const std::vector<Json>& lines);
+
 StepFacts step_facts(const RunConfig& config, const TextFacts& text, const ClusterShape& shape,
                      const ComputeSeconds& compute);
 

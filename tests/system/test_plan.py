@@ -99,6 +99,13 @@ def test_a_runs_journal_tells_how_long_a_step_computes(plan, tmp_path):
     lines[0]["cluster"] = {"workers": 2, "hosts": 1}
     (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert plan("batch.tokens=25000", "--run", tmp_path)["compute_s"] == pytest.approx(3.1)
+    # What its check measured of codes: nothing is hidden behind so little computing.
+    quick, codes = ("batch.tokens=2500", "--run", tmp_path, "--hosts", "2", "--gbps", "1"), {"exact bf16": 1e-9, "int8": 5e-8}
+    before = by_name(plan(*quick))
+    lines[0]["preflight"] = {"software": {"per_value_s": 0.0, "codec_per_value_s": codes}}
+    (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    after = by_name(plan(*quick))
+    assert after["int8"]["step_s"] > before["int8"]["step_s"] + 1 and after["int4"]["step_s"] == before["int4"]["step_s"]
 
 
 @pytest.mark.parametrize("arguments, says", [
