@@ -30,7 +30,7 @@ TEST(ByteSource, UnpacksWhatIsPackedAndCountsBytesOnDisk) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "bytes";
   std::string text;
-  for (int i = 0; i < 100'000; ++i) text += static_cast<char>(i * i % 251);
+  for (std::int64_t i = 0; i < 100'000; ++i) text += static_cast<char>(i * i % 251);
   for (const std::string& contents : {text, gzip(text), gzip(text) + gzip("")}) {
     std::ofstream(path, std::ios::binary) << contents;
     const auto source = open_bytes(path);

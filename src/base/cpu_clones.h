@@ -3,7 +3,8 @@
 // both occur. What such a function calls must be TANDEM_INLINE, or it stays in the baseline.
 #pragma once
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// Not with ThreadSanitizer: the choice is made before its own start, and it would crash there.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define TANDEM_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define TANDEM_CLONES

@@ -45,7 +45,7 @@ SpawnSetting counted(const fs::path& count, const std::string& script) {
 TEST(LocalSpawn, AWorkerThatAlwaysDiesIsGivenUpWithTheCause) {
   const TemporaryFolder folder;
   SpawnSetting setting =
-      counted(folder.path() / "count", "[ $TANDEM_RANK = 1 ] && kill -9 $$; sleep 60");
+      counted(folder.path() / "count", "[ $TANDEM_RANK = 1 ] && sleep 0.3 && kill -9 $$; sleep 60");
   setting.restarts = 2;
   std::vector<std::string> said;
   setting.say = [&](const std::string& line) { said.push_back(line); };

@@ -15,7 +15,7 @@ std::string table_of(const Units& units, std::string_view texts) {
   const auto bytes = static_cast<std::uint32_t>(units.size() * sizeof(std::uint32_t));
   std::string table(sizeof bytes + bytes, '\0');
   std::memcpy(table.data(), &bytes, sizeof bytes);
-  std::memcpy(table.data() + sizeof bytes, units.data(), bytes);
+  if (bytes > 0) std::memcpy(table.data() + sizeof bytes, units.data(), bytes);
   return table + std::string(texts);
 }
 

@@ -131,6 +131,7 @@ LARGER = ["model.d_model=256", "model.ffn=1024", "model.encoder_layers=2", "mode
           "cluster.wire=bf16", "stop.steps=24"]
 
 
+@pytest.mark.skipif("/asan/" in os.environ.get("TANDEM", ""), reason="with sanitizers computing takes so long that 100 Mbps are enough")
 def test_the_report_blames_the_network_where_it_is_slow_and_only_there(training):
     both = training(rate="100mbit")
     verdicts = {}
