@@ -77,27 +77,23 @@ void Console::clear_live() {
 
 // Whoever reads may have stopped for a while (Ctrl-S, a pager): training does not wait for him, or
 // the others would give this worker up.
-bool Console::has_room() {
+bool Console::show(const std::string& text) {
   pollfd screen{STDERR_FILENO, POLLOUT, 0};
-  const bool room = ::poll(&screen, 1, left_out_ > 0 ? 0 : 1000) > 0;
-  if (!room) ++left_out_;
-  return room;
-}
-
-void Console::show(const std::string& text) {
-  if (!has_room()) return;
+  full_ = ::poll(&screen, 1, full_ ? 0 : 1000) <= 0;
+  if (full_) return false;
   if (const auto lines = std::exchange(left_out_, 0); lines > 0) {
     std::fputs(format("tandem: {} lines found no reader, the log has them\n", lines).c_str(),
                stderr);
   }
   std::fputs(text.c_str(), stderr);
+  return true;
 }
 
 // Failing writes are ignored: the terminal may be gone, the disk full, and training goes on.
 void Console::say(const std::string& line) {
   clear_live();
   const std::string text = line + "\n";
-  if (!setting_.log_only) show(text);
+  if (!setting_.log_only && !show(text)) ++left_out_;
   std::fputs(text.c_str(), log_);
   std::fflush(log_);
 }

@@ -56,8 +56,7 @@ class Console final : public Observer {
  private:
   using Clock = std::chrono::steady_clock;
   void clear_live();
-  bool has_room();
-  void show(const std::string& text);  // on the screen alone
+  bool show(const std::string& text);  // on the screen alone; false: it had no room
 
   ConsoleSetting setting_;
   bool terminal_;
@@ -66,7 +65,8 @@ class Console final : public Observer {
   Standing standing_;
   double tokens_late_ = 0, seconds_late_ = 0, steps_late_ = 0;  // fading sums
   bool live_ = false;
-  std::int64_t left_out_ = 0;  // texts since the screen had no room
+  bool full_ = false;          // the screen, when it was asked last
+  std::int64_t left_out_ = 0;  // lines since then
 };
 
 }  // namespace tandem

@@ -36,8 +36,10 @@ def core(number: int):
     """What is started within stays on this core; where there is only one, everything is on it anyway."""
     all_cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {sorted(all_cores)[number % len(all_cores)]})
-    yield
-    os.sched_setaffinity(0, all_cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_cores)
 
 
 def knock(port: tuple, text: bytes):
@@ -69,8 +71,9 @@ def slow_down(steps: list, sieges: list) -> float:
     silences = [(end, begin) for (_, end), (begin, _) in zip(sieges, sieges[1:])]
 
     def mean(spans):
-        return statistics.fmean(step["seconds"]["total"] for step in steps
-                                if any(begin < step["time"] - step["seconds"]["total"] and step["time"] < end for begin, end in spans))
+        seconds = [step["seconds"]["total"] for step in steps
+                   if any(begin < step["time"] - step["seconds"]["total"] and step["time"] < end for begin, end in spans)]
+        return statistics.fmean(seconds) if seconds else float("nan")  # a few cases may have none
 
     return mean(sieges) / mean(silences)
 
