@@ -57,7 +57,9 @@ void Heartbeat::at(std::int64_t step, const char* phase) {
 }
 
 void Heartbeat::worked(double seconds) {
-  work_micros_.store(static_cast<std::int64_t>(seconds * 1e6), std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  ++work_.steps;
+  work_.seconds += seconds;
 }
 
 std::string Heartbeat::explain(const std::string& error) {
@@ -105,10 +107,16 @@ void Heartbeat::run(const std::stop_token& stop) {
 }
 
 void Heartbeat::beat() {
+  WorkDone work;
+  {
+    const std::lock_guard lock(mutex_);
+    work = work_;
+  }
   tell(message(BeatKind::beat)
            .i64(step_.load(std::memory_order_relaxed))
            .text(phase_.load(std::memory_order_relaxed))
-           .i64(work_micros_.load(std::memory_order_relaxed))
+           .i64(work.steps)
+           .i64(static_cast<std::int64_t>(work.seconds * 1e6))
            .take());
 }
 

@@ -74,13 +74,13 @@ class Heartbeat {
   FileDescriptor connection_;
   std::atomic<std::int64_t> step_{0};
   std::atomic<const char*> phase_{"start"};
-  std::atomic<std::int64_t> work_micros_{0};
   std::atomic<bool> leaving_{false};
   std::atomic<std::chrono::milliseconds> patience_{std::chrono::milliseconds(0)};
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
   std::string cause_;
+  WorkDone work_;
   bool all_left_ = false;
   bool over_ = false;  // the thread has ended
 
@@ -114,7 +114,7 @@ class HeartbeatService final : public HubService {
   StragglerWatch stragglers_;
   std::map<int, std::int64_t> peers_;  // connection by rank
   std::map<int, std::string> names_;
-  std::map<int, double> work_seconds_;
+  std::map<int, WorkDone> work_;
   std::string cause_;
   SteadyTime cause_time_{}, last_tick_{}, last_look_{};
   bool told_rank_0_ = false, told_all_left_ = false;

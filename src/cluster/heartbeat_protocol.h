@@ -1,10 +1,11 @@
 // heartbeat_protocol: the messages between a worker's heartbeat and rank 0's hub; u8 kind, then:
-//   hello     text name                              worker
-//   beat      i64 step, text phase, i64 work in us   worker; the hub repeats rank 0's, name first
-//   goodbye                                          worker
-//   failure   text cause                             worker
-//   cause     text                                   hub: all end
-//   all_left                                         hub: everybody said goodbye
+//   hello     text name                                 worker
+//   beat      i64 step, text phase, i64 steps worked,   worker; the hub repeats rank 0's step and
+//             i64 us of own work in them                phase, name first
+//   goodbye                                             worker
+//   failure   text cause                                worker
+//   cause     text                                      hub: all end
+//   all_left                                            hub: everybody said goodbye
 #pragma once
 
 #include <cstdint>

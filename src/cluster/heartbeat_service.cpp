@@ -41,10 +41,11 @@ void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeer
   } else if (kind == BeatKind::beat) {
     const std::int64_t step = reader.i64();
     const std::string phase(reader.text());
+    const std::int64_t work_steps = reader.i64();
     const std::int64_t work_micros = reader.i64();
     if (!reader.complete()) return peers.close(peer.id);
     table_.sign(rank, now, step, phase);
-    if (work_micros > 0) work_seconds_[rank] = static_cast<double>(work_micros) * 1e-6;
+    work_[rank] = {work_steps, static_cast<double>(work_micros) * 1e-6};
     if (rank != kHubRank) return;
     own_beat_ = WireWriter()
                     .u8(static_cast<std::uint8_t>(BeatKind::beat))
@@ -94,7 +95,7 @@ void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
   }
   if (now - last_look_ < period_) return;
   last_look_ = now;
-  for (const std::string& sentence : stragglers_.look(work_seconds_, names_)) on_event_(sentence);
+  for (const std::string& sentence : stragglers_.look(work_, names_)) on_event_(sentence);
 }
 
 void HeartbeatService::spread(const std::string& cause, HubPeers& peers) {

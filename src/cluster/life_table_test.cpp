@@ -59,26 +59,49 @@ TEST(LifeTable, OurOwnSleepIsNobodysSilence) {
   EXPECT_NE(table.silent(kStart + 69s), "");
 }
 
+// What the watch says when every rank did so many more steps of so many seconds.
+class Workers {
+ public:
+  std::vector<std::string> look(const std::map<int, double>& step_seconds, std::int64_t steps = 1) {
+    for (const auto& [rank, seconds] : step_seconds) {
+      work_[rank].steps += steps;
+      work_[rank].seconds += static_cast<double>(steps) * seconds;
+    }
+    return watch_.look(work_, {{2, "host-b rank 2"}});
+  }
+
+ private:
+  StragglerWatch watch_;
+  std::map<int, WorkDone> work_;
+};
+
 TEST(StragglerWatch, ASlowWorkerIsToldOnceAndAgainWhenItHasRecovered) {
-  StragglerWatch watch;
-  const std::map<int, std::string> names{{2, "host-b rank 2"}};
+  Workers workers;
   std::map<int, double> work{{0, 0.2}, {1, 0.21}, {2, 0.42}, {3, 0.19}};
-  for (int i = 1; i < StragglerWatch::kLooks; ++i) EXPECT_TRUE(watch.look(work, names).empty());
-  const auto told = watch.look(work, names);
+  for (int i = 1; i < StragglerWatch::kLooks; ++i) EXPECT_TRUE(workers.look(work, 3).empty());
+  const auto told = workers.look(work, 3);
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0], "host-b rank 2 is slow: 0.420 s of work a step, 2.1x the median");
-  EXPECT_TRUE(watch.look(work, names).empty());
+  EXPECT_TRUE(workers.look(work, 3).empty());
   work[2] = 0.2;
-  EXPECT_EQ(watch.look(work, names).at(0), "host-b rank 2 is no longer slow");
+  EXPECT_EQ(workers.look(work).at(0), "host-b rank 2 is no longer slow");
 }
 
 TEST(StragglerWatch, ShortHiccupsAndEqualWorkersAreNotWorthAWord) {
-  StragglerWatch watch;
+  Workers workers;
   for (int i = 0; i < 50; ++i) {
     const double seconds = i % 4 == 0 ? 0.2 : 0.5;
-    EXPECT_TRUE(watch.look({{0, 0.2}, {1, seconds}}, {}).empty());
+    EXPECT_TRUE(workers.look({{0, 0.2}, {1, seconds}}).empty());
   }
-  EXPECT_TRUE(watch.look({{0, 5.0}}, {}).empty());
+  EXPECT_TRUE(Workers().look({{0, 5.0}}).empty());
+}
+
+TEST(StragglerWatch, OneLongStepIsNotCountedAtEveryLook) {
+  Workers workers;
+  workers.look({{0, 20.0}, {1, 20.0}});
+  EXPECT_TRUE(workers.look({{0, 20.0}, {1, 40.0}}).empty());
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(workers.look({{0, 20.0}, {1, 20.0}}, 0).empty());
+  EXPECT_TRUE(workers.look({{0, 20.0}, {1, 20.0}}).empty());
 }
 
 TEST(LifeTable, WithPatienceSilenceIsToldFirstAndACauseOnlyLater) {

@@ -16,14 +16,21 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-std::vector<std::string> StragglerWatch::look(const std::map<int, double>& work_seconds,
+std::vector<std::string> StragglerWatch::look(const std::map<int, WorkDone>& work,
                                               const std::map<int, std::string>& names) {
-  if (work_seconds.size() < 2) return {};
+  if (work.size() < 2) return {};
+  std::map<int, double> step_seconds;
   std::vector<double> values;
-  for (const auto& [rank, seconds] : work_seconds) values.push_back(seconds);
+  for (const auto& [rank, done] : work) {
+    const WorkDone& before = before_[rank];
+    if (done.steps <= before.steps) return {};  // let all have a step to compare
+    const auto steps = static_cast<double>(done.steps - before.steps);
+    values.push_back(step_seconds[rank] = (done.seconds - before.seconds) / steps);
+  }
+  before_ = work;
   const double usual = median(values);
   std::vector<std::string> sentences;
-  for (const auto& [rank, seconds] : work_seconds) {
+  for (const auto& [rank, seconds] : step_seconds) {
     int& looks = slow_looks_[rank];
     const auto name = names.find(rank);
     const std::string who = name == names.end() ? format("rank {}", rank) : name->second;

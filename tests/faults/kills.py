@@ -1,12 +1,16 @@
 """Processes that die, freeze or are told to end."""
 
 import os
+import re
 import signal
+import threading
 import time
 
 from workshop import alive, scenario, wait_until
 
 STEPS = 150
+# Steps of tens of milliseconds that are computing and little else.
+BUSY = ("model.d_model=128", "model.ffn=256", "batch.tokens=2000", "eval.every=0", "checkpoint.every=0")
 
 
 @scenario("1", cases=200, short=1)
@@ -109,3 +113,62 @@ def frozen_worker(workshop, cases, rng):
         wait_until(lambda: not alive(victim), 20, "the frozen one is gone")
         workshop.forget(run)
     return f"{cases} of {cases} named, after {longest:.1f} s at most"
+
+
+class Brake(threading.Thread):
+    """Lets a process run for a share of the time only, as a hot or shared processor would."""
+
+    def __init__(self, pid: int, share: float):
+        super().__init__()
+        self.pid, self.share, self.over = pid, share, threading.Event()
+        self.running = self.stopped = 0.0  # seconds so far
+
+    def run(self):
+        then = time.monotonic()
+        while not self.over.is_set() and alive(self.pid):
+            for sign, share in ((signal.SIGSTOP, 1 - self.share), (signal.SIGCONT, self.share)):
+                os.kill(self.pid, sign)
+                time.sleep(0.02 * share)
+                now = time.monotonic()
+                if sign == signal.SIGSTOP:
+                    self.stopped += now - then
+                else:
+                    self.running += now - then
+                then = now
+
+    def factor(self) -> float:
+        return (self.running + self.stopped) / self.running
+
+    def release(self):
+        self.over.set()
+        self.join()
+
+
+@scenario("7", cases=50, short=1)
+def slow_worker(workshop, cases, rng):
+    """A worker that may run for a share of the time only: named with its rank, and by how much it is slow; then that it is over."""
+    longest = worst = 0.0
+    for _ in range(cases):
+        run = workshop.run(2, 1_000_000, *BUSY)
+        child = run.start()
+        wait_until(lambda: run.last_step() > 0, 60, "a first step")
+        time.sleep(rng.uniform(0, 1))
+        rank = rng.randrange(2)
+        words = lambda: [line["text"] for line in run.lines("event") if line["kind"] == "straggler"]
+        brake = Brake(run.pids()[rank], rng.uniform(0.3, 0.65))
+        began = time.monotonic()
+        brake.start()
+        try:
+            told = wait_until(words, 60, f"rank {rank} is slow by {1 / brake.share:.1f}x")
+            longest = max(longest, time.monotonic() - began)
+        finally:
+            brake.release()
+        assert f"rank {rank} (" in told[0] and "is slow" in told[0], f"{told} instead of rank {rank}"
+        said = float(re.search(r"([\d.]+)x the median", told[0])[1])
+        worst = max(worst, abs(said / brake.factor() - 1), key=abs)
+        wait_until(lambda: len(words()) > 1, 60, "the end of it")
+        assert f"rank {rank} (" in words()[1] and "no longer slow" in words()[1], words()
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=60)
+        workshop.forget(run)
+    return f"{cases} of {cases} named, after {longest:.1f} s at most; the factor is told within {100 * worst:.0f} %"

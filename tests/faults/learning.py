@@ -41,7 +41,7 @@ def healthy_runs(workshop, cases, rng):
         settings = [f"seed={rng.randrange(1, 10_000)}", f"optim.lr={rng.choice([0.002, 0.005, 0.01])}", f"model.dropout={rng.choice([0.0, 0.2])}"]
         run = workshop.run(1 + case % 2, rng.choice([500, 550, 650]), *settings)
         errors = run.to_end()
-        alarms = [line["text"] for line in run.lines("event") if line["kind"] in ("rollback", "restart")]
+        alarms = [line["text"] for line in run.lines("event") if line["kind"] in ("rollback", "restart", "straggler")]
         assert not alarms, f"{settings}: {alarms}"
         assert not any(line["skipped"] for line in run.lines("step")), f"{settings}: a step was skipped"
         assert run.starts() == 1 and "stopped answering" not in errors, f"{settings}: {errors}"

@@ -8,7 +8,7 @@ import lab as laboratory
 from workshop import CONFIG, QUIET, TANDEM, Skipped, scenario, wait_until
 
 STEPS = 60
-SETTINGS = ("cluster.mode=exact", "cluster.wire=fp32", "cluster.join_timeout=10", "checkpoint.every=1")
+SETTINGS = ("cluster.mode=exact", "cluster.wire=fp32", "cluster.join_timeout=8", "checkpoint.every=1")
 LAST = f"checkpoints/step-{STEPS:08}"
 # Both sides are to be out within 15 s; the rest is for a busy machine.
 BOUND_SECONDS = 15 + 30
@@ -45,7 +45,7 @@ class TwoHosts:
         return [(self.folder("host-a", run) / LAST / name).read_bytes() for name in ("model.safetensors", "optimizer.safetensors")]
 
 
-@scenario("8", cases=30, short=1)
+@scenario("8", cases=50, short=1)
 def partition(workshop, cases, rng):
     """A cable between two hosts is pulled at any moment: both sides end, only rank 0's has checkpoints, and the run goes on exactly."""
     if why := laboratory.missing():

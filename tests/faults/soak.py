@@ -1,62 +1,138 @@
 """Everything together, for long."""
 
+import contextlib
 import os
 import signal
+import subprocess
 import time
 
-from workshop import alive, scenario, wait_until
+import lab as laboratory
+from workshop import QUIET, Run, alive, scenario, wait_until
 
 FAULTS_APART = (20, 200)  # steps
+FAULTS = ["kill", "kill rank 0", "sigterm", "launcher", "damage", "pause", "frozen", "full disk", "cable"]
+DISK = "16m"  # a dozen of the run's checkpoints
 
 
-@scenario("25", cases=500, short=1)
-def soak(workshop, cases, rng):
-    """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
-    steps = (FAULTS_APART[1] + 20) * cases
-    run = workshop.run(2, steps)
-    began, faults, starts, files = time.monotonic(), [], 0, set()
-    child = run.start()
+class Soak:
+    """A run with two workers, its launcher, and a disk and hosts of its own to spoil."""
 
-    def go_on():
-        nonlocal child, starts
-        starts += 1
-        child = run.start()
+    def __init__(self, run: Run, lab, rng):
+        self.run, self.lab, self.rng = run, lab, rng
+        self.disk = run.path / "checkpoints"
+        self.starts = -1
+        self.start()
 
-    for _ in range(cases):
-        apart = rng.randint(*FAULTS_APART)
-        wait_until(lambda: run.new_steps() >= apart or child.poll() is not None, 600, f"{apart} steps")
-        assert child.poll() is None, f"it ended after {len(faults)} faults: {child.communicate()[1]}"
-        fault = rng.choice(["kill", "kill rank 0", "sigterm", "launcher", "damage", "pause", "frozen"])
-        workers = run.pids()
-        files.add(len(os.listdir(f"/proc/{workers[0]}/fd")))
-        faults.append(fault)
-        seen = run.starts()
-        if fault.startswith("kill"):
-            os.kill(workers[0 if fault == "kill rank 0" else -1], signal.SIGKILL)
-        elif fault == "frozen":
-            os.kill(rng.choice(workers), signal.SIGSTOP)
-        elif fault == "pause":
+    def start(self):
+        self.starts += 1
+        self.child = self.run.start()
+
+    def ended(self) -> bool:
+        return self.child.poll() is not None
+
+    def stop(self, sign):
+        workers = self.run.pids()
+        self.child.send_signal(sign)
+        self.child.communicate(timeout=60)
+        wait_until(lambda: not any(map(alive, workers)), 30, "the workers are out")
+
+    def do(self, fault: str):
+        workers, seen = self.run.pids(), self.run.starts()
+        if fault == "pause":
             os.kill(workers[-1], signal.SIGSTOP)
             time.sleep(3)
             os.kill(workers[-1], signal.SIGCONT)
+            return
+        if fault == "full disk":
+            return self.fill_disk()
+        if fault.startswith("kill"):
+            os.kill(workers[0 if fault == "kill rank 0" else -1], signal.SIGKILL)
+        elif fault == "frozen":
+            os.kill(self.rng.choice(workers), signal.SIGSTOP)
         else:
-            child.send_signal(signal.SIGTERM if fault == "sigterm" else signal.SIGKILL)
-            child.communicate(timeout=60)
-            wait_until(lambda: not any(map(alive, workers)), 30, "the workers are out")
-            if fault == "damage" and len(run.checkpoints()) > 1:
-                newest = run.path / f"checkpoints/step-{max(run.checkpoints()):08}/model.safetensors"
+            self.stop(signal.SIGTERM if fault in ("sigterm", "cable") else signal.SIGKILL)
+            if fault == "damage" and len(self.run.checkpoints()) > 1:
+                newest = self.disk / f"step-{max(self.run.checkpoints()):08}/model.safetensors"
                 newest.write_bytes(newest.read_bytes()[:-1])
-            go_on()
-        if fault != "pause":
-            wait_until(lambda: run.starts() > seen or child.poll() is not None, 120, f"a start after {fault}")
-    while child.poll() is None or child.returncode != 0:
-        _, errors = child.communicate(timeout=300 + steps)
-        if child.returncode == 0:
-            break
-        assert child.returncode == 75, errors
-        go_on()
-    assert run.result() == workshop.reference(2, steps), "not the undisturbed run"
+            if fault == "cable":
+                self.lose_a_host()
+            seen = self.run.starts()
+            self.start()
+        wait_until(lambda: self.run.starts() > seen or self.ended(), 120, f"a start after {fault}")
+
+    def fill_disk(self):
+        """Until three saves have failed."""
+        failed = lambda: (self.run.path / "journal.jsonl").read_bytes().count(b"could not be saved")
+        before, saved = failed(), max(self.run.checkpoints(), default=0)
+        filler = self.disk / "filler"
+        with contextlib.suppress(OSError), open(filler, "wb", buffering=0) as out:
+            while True:
+                out.write(bytes(4096))
+        wait_until(lambda: failed() >= before + 3, 120, "failed saves")
+        assert max(self.run.checkpoints()) >= saved, "a checkpoint is gone"
+        filler.unlink()
+        wait_until(lambda: max(self.run.checkpoints()) > saved, 120, "a save with room again")
+
+    def lose_a_host(self):
+        """The same run goes on with its two workers on two hosts for a moment, which then lose each other."""
+        env = {"WORLD_SIZE": 2, "MASTER_ADDR": self.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret", **QUIET}
+        command = [part for part in self.run.command if part not in ("--workers", "2")]
+        command += ["cluster.mode=exact", "cluster.wire=fp32"]
+        workers = [self.lab.start(name, command, {"RANK": rank, **env}) for rank, name in enumerate(self.lab.names)]
+        ended = lambda: all(worker.poll() is not None for worker in workers)
+        apart, seen = self.rng.randint(1, 40), self.run.starts()
+        wait_until(lambda: ended() or (self.run.starts() > seen and self.run.new_steps() >= apart), 120, "steps on two hosts")
+        self.lab.pull_cable("host-b")
+        wait_until(ended, 45, "both hosts end")
+        self.lab.plug_in("host-b")
+        for worker in workers:
+            said = worker.communicate()[0]
+            self.lab.forget(worker)
+            assert worker.returncode == 3, f"exit {worker.returncode}: {said}"
+
+    def to_end(self):
+        while True:
+            _, errors = self.child.communicate(timeout=300 + self.run.steps)
+            if self.child.returncode == 0:
+                return
+            assert self.child.returncode == 75, errors
+            self.start()
+
+
+def may_mount(disk) -> bool:
+    disk.mkdir(parents=True)
+    return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", disk], capture_output=True).returncode == 0
+
+
+@scenario("25", cases=500, short=2)
+def soak(workshop, cases, rng):
+    """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
+    steps = (FAULTS_APART[1] + 60) * cases
+    run = workshop.run(2, steps)
+    kinds, done, files, began = list(FAULTS), [], set(), time.monotonic()
+    with contextlib.ExitStack() as cleanup:
+        if may_mount(run.path / "checkpoints"):
+            cleanup.callback(subprocess.run, ["umount", "--lazy", run.path / "checkpoints"])
+        else:
+            kinds.remove("full disk")
+        if laboratory.missing():
+            kinds.remove("cable")
+            lab = None
+        else:
+            lab = cleanup.enter_context(laboratory.Lab(2, "1gbit", workshop.folder / "soak-lab"))
+        cleanup.callback(Run.end_all)
+        soaked = Soak(run, lab, rng)
+        for _ in range(cases):
+            apart = rng.randint(*FAULTS_APART)
+            wait_until(lambda: run.new_steps() >= apart or soaked.ended(), 600, f"{apart} steps")
+            assert not soaked.ended(), f"it ended after {len(done)} faults: {soaked.child.communicate()[1]}"
+            files.add(len(os.listdir(f"/proc/{run.pids()[0]}/fd")))
+            done.append(rng.choice(kinds))
+            soaked.do(done[-1])
+        soaked.to_end()
+        assert run.result() == workshop.reference(2, steps), "not the undisturbed run"
     assert max(files) - min(files) < 5, f"open files of rank 0 grow: {sorted(files)}"
     workshop.forget(run)
-    counts = ", ".join(f"{faults.count(kind)} {kind}" for kind in sorted(set(faults)))
-    return f"{len(faults)} faults ({counts}) in {(time.monotonic() - began) / 60:.0f} min, {starts} starts by the same command, {min(files)} to {max(files)} open files; the end is equal to the bit"
+    counts = ", ".join(f"{done.count(kind)} {kind}" for kind in sorted(set(done)))
+    minutes = (time.monotonic() - began) / 60
+    return f"{len(done)} faults ({counts}) in {minutes:.0f} min, {soaked.starts} starts by the same command, {min(files)} to {max(files)} open files; the end is equal to the bit"
