@@ -1,16 +1,25 @@
 #include "cli/own_program.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/signals.h"
 
 namespace tandem {
+namespace {
+
+constexpr int kLookMs = 20;
+
+}  // namespace
 
 int run_own_program(const std::vector<std::string>& arguments, const fs::path& standard_input) {
   std::fflush(stdout);  // or its output would come before ours
@@ -19,6 +28,7 @@ int run_own_program(const std::vector<std::string>& arguments, const fs::path& s
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
 
+  const StopSignals signals;
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, standard_input.c_str(), O_RDONLY, 0);
@@ -30,8 +40,12 @@ int run_own_program(const std::vector<std::string>& arguments, const fs::path& s
     throw EnvError(format("cannot start {}: {}", program, errno_text(failure)));
   }
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  bool told = false;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (signals.flag() && !std::exchange(told, true)) ::kill(child, SIGTERM);
+    ::poll(nullptr, 0, kLookMs);
   }
+  if (told && status != 0) return static_cast<int>(ExitCode::interrupted);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

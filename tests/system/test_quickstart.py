@@ -2,6 +2,11 @@
 
 import json
 import re
+import signal
+import subprocess
+import time
+
+import pytest
 
 
 def test_makes_text_and_dataset_and_can_be_run_again(tandem, tmp_path):
@@ -19,7 +24,23 @@ def test_makes_text_and_dataset_and_can_be_run_again(tandem, tmp_path):
     assert again["train"]["fingerprint"] == first["train"]["fingerprint"]
 
 
-def test_trains_evaluates_and_translates(tandem, tmp_path):
+def test_stops_when_told_to(program, tmp_path):
+    out = tmp_path / "quick"
+    child = subprocess.Popen([program, "quickstart", "--out", out], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    journal = out / "run/journal.jsonl"
+    deadline = time.monotonic() + 600
+    while not (journal.exists() and '"type":"step"' in journal.read_text()):
+        assert child.poll() is None and time.monotonic() < deadline
+        time.sleep(0.1)
+    child.send_signal(signal.SIGTERM)
+    said, _ = child.communicate(timeout=120)
+    assert child.returncode == 75 and "Traceback" not in said, said
+    assert list((out / "run/checkpoints").glob("step-*/MANIFEST.json")), said
+
+
+def test_trains_evaluates_and_translates(tandem, tmp_path, sanitized):
+    if sanitized:
+        pytest.skip("with sanitizers it takes an hour; the test above begins it")
     out = tmp_path / "quick"
     done = tandem("quickstart", "--out", out, timeout=1200)
     assert done.returncode == 0, done.stderr
