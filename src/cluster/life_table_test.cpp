@@ -84,16 +84,27 @@ TEST(StragglerWatch, ASlowWorkerIsToldOnceAndAgainWhenItHasRecovered) {
   EXPECT_EQ(told[0], "host-b rank 2 is slow: 0.420 s of work a step, 2.1x the median");
   EXPECT_TRUE(workers.look(work, 3).empty());
   work[2] = 0.2;
+  for (int i = 1; i < StragglerWatch::kLooks; ++i) EXPECT_TRUE(workers.look(work).empty());
   EXPECT_EQ(workers.look(work).at(0), "host-b rank 2 is no longer slow");
 }
 
 TEST(StragglerWatch, ShortHiccupsAndEqualWorkersAreNotWorthAWord) {
   Workers workers;
   for (int i = 0; i < 50; ++i) {
-    const double seconds = i % 4 == 0 ? 0.2 : 0.5;
+    const double seconds = i % 2 == 0 ? 0.2 : 0.5;
     EXPECT_TRUE(workers.look({{0, 0.2}, {1, seconds}}).empty());
   }
   EXPECT_TRUE(Workers().look({{0, 5.0}}).empty());
+}
+
+TEST(StragglerWatch, OneQuickLookDoesNotClearASlowWorker) {
+  Workers workers;
+  for (const double seconds : {0.4, 0.4, 0.2, 0.4}) {
+    EXPECT_TRUE(workers.look({{0, 0.2}, {1, seconds}}).empty());
+  }
+  workers.look({{0, 0.2}, {1, 0.4}});
+  EXPECT_EQ(workers.look({{0, 0.2}, {1, 0.4}}).at(0),
+            "rank 1 is slow: 0.360 s of work a step, 1.8x the median");
 }
 
 TEST(StragglerWatch, OneLongStepIsNotCountedAtEveryLook) {

@@ -8,10 +8,24 @@ namespace tandem {
 namespace {
 
 // The lower one of two: with two workers the faster is the measure.
-double median(std::vector<double> values) {
+double median(const std::map<int, double>& by_rank) {
+  std::vector<double> values;
+  for (const auto& [rank, value] : by_rank) values.push_back(value);
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
+}
+
+// Mean of the steps between two looks, by rank.
+std::map<int, double> step_seconds(const std::map<int, WorkDone>& before,
+                                   const std::map<int, WorkDone>& now) {
+  std::map<int, double> seconds;
+  for (const auto& [rank, done] : now) {
+    const auto known = before.find(rank);
+    const WorkDone had = known == before.end() ? WorkDone{} : known->second;
+    seconds[rank] = (done.seconds - had.seconds) / static_cast<double>(done.steps - had.steps);
+  }
+  return seconds;
 }
 
 }  // namespace
@@ -19,30 +33,29 @@ double median(std::vector<double> values) {
 std::vector<std::string> StragglerWatch::look(const std::map<int, WorkDone>& work,
                                               const std::map<int, std::string>& names) {
   if (work.size() < 2) return {};
-  std::map<int, double> step_seconds;
-  std::vector<double> values;
+  const std::map<int, WorkDone> nothing, &before = looks_.empty() ? nothing : looks_.back();
   for (const auto& [rank, done] : work) {
-    const WorkDone& before = before_[rank];
-    if (done.steps <= before.steps) return {};  // let all have a step to compare
-    const auto steps = static_cast<double>(done.steps - before.steps);
-    values.push_back(step_seconds[rank] = (done.seconds - before.seconds) / steps);
+    const auto known = before.find(rank);
+    // All are to have a step to compare.
+    if (done.steps <= (known == before.end() ? 0 : known->second.steps)) return {};
   }
-  before_ = work;
-  const double usual = median(values);
+  const std::map<int, double> now = step_seconds(before, work);
+  const std::map<int, double> lately = step_seconds(looks_.empty() ? nothing : looks_.front(), work);
+  looks_.push_back(work);
+  if (looks_.size() > kLooks + 1) looks_.pop_front();
+  const double usual = median(now), usual_lately = median(lately);
   std::vector<std::string> sentences;
-  for (const auto& [rank, seconds] : step_seconds) {
-    int& looks = slow_looks_[rank];
+  for (const auto& [rank, seconds] : now) {
+    auto& [slow_looks, told] = opinions_[rank];
+    const bool slow = usual > 0 && seconds > kSlow * usual;
+    slow_looks = std::clamp(slow_looks + (slow ? 1 : -1), 0, kLooks);
+    if (slow_looks != (told ? 0 : kLooks)) continue;
+    told = !told;
     const auto name = names.find(rank);
     const std::string who = name == names.end() ? format("rank {}", rank) : name->second;
-    if (usual > 0 && seconds > kSlow * usual) {
-      if (++looks == kLooks) {
-        sentences.push_back(format("{} is slow: {:.3f} s of work a step, {:.1f}x the median", who,
-                                   seconds, seconds / usual));
-      }
-    } else {
-      if (looks >= kLooks) sentences.push_back(format("{} is no longer slow", who));
-      looks = 0;
-    }
+    sentences.push_back(told ? format("{} is slow: {:.3f} s of work a step, {:.1f}x the median",
+                                      who, lately.at(rank), lately.at(rank) / usual_lately)
+                             : format("{} is no longer slow", who));
   }
   return sentences;
 }
