@@ -311,12 +311,15 @@ ExitCode train(const Options& options) {
   if (options.workers > 1) {
     return train_with_workers({options.settings, options.resume, options.workers}, config, env);
   }
-  const StopSignals signals;
-  Team team(config, env, signals.flag());
+  // Never given back: one who is told to end while the process winds up after the last save has
+  // done its work and ends so, not by the signal.
+  static const StopSignals* const kSignals = new StopSignals;
+  const std::atomic<bool>& stop = kSignals->flag();
+  Team team(config, env, stop);
   EndRecord end;
   team.work([&] {
-    HostFiles files(team, config, signals.flag());  // until all have left
-    end = train_in(team, files, options, config, signals.flag());
+    HostFiles files(team, config, stop);  // until all have left
+    end = train_in(team, files, options, config, stop);
     team.leave();
   });
   if (end.reason == "signal") {

@@ -155,7 +155,7 @@ def slow_worker(workshop, cases, rng):
         time.sleep(rng.uniform(0, 1))
         rank = rng.randrange(2)
         words = lambda: [line["text"] for line in run.lines("event") if line["kind"] == "straggler"]
-        brake = Brake(run.pids()[rank], rng.uniform(0.3, 0.65))
+        brake = Brake(run.pids()[rank], rng.uniform(0.25, 0.5))
         began = time.monotonic()
         brake.start()
         try:

@@ -153,6 +153,20 @@ def test_the_same_number_of_workers_resumes_to_the_bit(make_run, whole, workers)
         assert run.weights(20) == whole(workers).weights(20)
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.02, 0.05])
+def test_a_signal_after_the_last_save_changes_nothing(make_run, delay):
+    child = make_run().start(2)
+    said = ""
+    while not said.startswith("done"):
+        said = child.stderr.readline()
+        assert said, "it did not get done"
+    time.sleep(delay)
+    child.send_signal(signal.SIGTERM)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 0, errors
+
+
+
 def test_resume_on_other_numbers_of_workers(make_run, whole):
     run = make_run()
     run.train(4, "stop.steps=6")
