@@ -163,7 +163,10 @@ class Lab:
     def processes(self, host: str) -> list:
         """Ids of all processes in a host but its holder."""
         holder = self._holders[host]
-        home = os.readlink(f"/proc/{holder.pid}/ns/net")
+        try:
+            home = os.readlink(f"/proc/{holder.pid}/ns/net")
+        except OSError:  # the holder has ended, and the host with it
+            return []
         found = []
         for entry in Path("/proc").iterdir():
             if not entry.name.isdigit() or int(entry.name) == holder.pid:
