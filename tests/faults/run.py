@@ -6,6 +6,7 @@
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -56,6 +57,7 @@ def main() -> int:
             print(f"  {known.name:20} fault {known.number:5} {known.cases:6} cases: {known.run.__doc__}")
         return 0
     chosen = SCENARIOS.values() if options.name == "all" else [SCENARIOS[options.name]]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("faults: ended by a signal"))  # the runs under way end, too
     with tempfile.TemporaryDirectory(prefix="tandem-faults-", ignore_cleanup_errors=True) as folder:
         workshop = Workshop(Path(folder))
         results = [attempt(one, workshop, options) for one in chosen]
