@@ -16,13 +16,17 @@ double median(const std::map<int, double>& by_rank) {
   return *middle;
 }
 
+WorkDone work_of(int rank, const std::map<int, WorkDone>& work) {
+  const auto known = work.find(rank);
+  return known == work.end() ? WorkDone{} : known->second;
+}
+
 // Mean of the steps between two looks, by rank.
 std::map<int, double> step_seconds(const std::map<int, WorkDone>& before,
                                    const std::map<int, WorkDone>& now) {
   std::map<int, double> seconds;
   for (const auto& [rank, done] : now) {
-    const auto known = before.find(rank);
-    const WorkDone had = known == before.end() ? WorkDone{} : known->second;
+    const WorkDone had = work_of(rank, before);
     seconds[rank] = (done.seconds - had.seconds) / static_cast<double>(done.steps - had.steps);
   }
   return seconds;
@@ -35,9 +39,7 @@ std::vector<std::string> StragglerWatch::look(const std::map<int, WorkDone>& wor
   if (work.size() < 2) return {};
   const std::map<int, WorkDone> nothing, &before = looks_.empty() ? nothing : looks_.back();
   for (const auto& [rank, done] : work) {
-    const auto known = before.find(rank);
-    // All are to have a step to compare.
-    if (done.steps <= (known == before.end() ? 0 : known->second.steps)) return {};
+    if (done.steps <= work_of(rank, before).steps) return {};  // all are to have one to compare
   }
   const std::map<int, double> now = step_seconds(before, work);
   const std::map<int, double> lately = step_seconds(looks_.empty() ? nothing : looks_.front(), work);
