@@ -42,7 +42,8 @@ std::vector<std::string> StragglerWatch::look(const std::map<int, WorkDone>& wor
     if (done.steps <= work_of(rank, before).steps) return {};  // all are to have one to compare
   }
   const std::map<int, double> now = step_seconds(before, work);
-  const std::map<int, double> lately = step_seconds(looks_.empty() ? nothing : looks_.front(), work);
+  const std::map<int, double> lately =
+      step_seconds(looks_.empty() ? nothing : looks_.front(), work);
   looks_.push_back(work);
   if (looks_.size() > kLooks + 1) looks_.pop_front();
   const double usual = median(now), usual_lately = median(lately);
