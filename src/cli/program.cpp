@@ -1,5 +1,7 @@
 #include "cli/program.h"
 
+#include <sys/stat.h>
+
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -32,6 +34,8 @@ ExitCode run(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
 }  // namespace
 
 int run_program(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
+  // Whatever is written may hold somebody's text: it is for its owner alone, who may share it.
+  ::umask(::umask(0) | S_IRWXG | S_IRWXO);
   try {
     return static_cast<int>(run(argc, argv, add_verbs));
   } catch (const Error& error) {

@@ -134,6 +134,12 @@ def test_the_journal_tells_of_all_workers(whole):
     assert "step 20/20" in (run.path / "logs/rank-1.log").read_text()
 
 
+def test_what_is_written_is_for_its_owner_alone(whole, data):
+    written = [path for folder in (whole(2).path, data) for path in (folder, *folder.rglob("*")) if not path.is_symlink()]
+    assert len(written) > 20
+    assert not [path for path in written if path.stat().st_mode & 0o077]
+
+
 def test_only_rank_0_prints(make_run):
     done = make_run().train(2, "stop.steps=5")
     assert done.stderr.count("step 5/5") == 1 and done.stderr.count("workers     2 on 1 host") == 1
