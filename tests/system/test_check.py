@@ -116,7 +116,7 @@ def test_a_link_is_measured_and_weighed(lab, program, data, sanitized, rate, mbp
     assert codes == [0, 0], outputs
     report = report_of(outputs)
     link = report["links"][0]["link"]
-    slack = 0.4 if sanitized else 0.5  # a busy machine does not fill a gigabit
+    slack = 0.4 if sanitized else 0.7  # a busy machine does not fill a gigabit
     for direction in ("there_both", "back_both", "there_alone", "back_alone"):
         assert slack * mbps < link[direction] * 8e-6 < 1.15 * mbps, link
     assert {report["links"][0]["opening_host"], report["links"][0]["answering_host"]} == {"host-a", "host-b"}

@@ -40,7 +40,7 @@ def test_stops_when_told_to(program, tmp_path):
 
 def test_trains_evaluates_and_translates(tandem, tmp_path, sanitized):
     if sanitized:
-        pytest.skip("with sanitizers it takes an hour; the test above begins it")
+        pytest.skip("with sanitizers 15 minutes were not enough; the test above begins it")
     out = tmp_path / "quick"
     done = tandem("quickstart", "--out", out, timeout=1200)
     assert done.returncode == 0, done.stderr

@@ -172,7 +172,6 @@ def test_a_signal_after_the_last_save_changes_nothing(make_run, delay):
     assert child.returncode == 0, errors
 
 
-
 def test_resume_on_other_numbers_of_workers(make_run, whole):
     run = make_run()
     run.train(4, "stop.steps=6")
