@@ -36,14 +36,16 @@ extern "C" void on_stop_signal(int number) {
 
 }  // namespace
 
-StopSignals::StopSignals() : before_{{{SIGINT, {}}, {SIGTERM, {}}}} {
+StopSignals::StopSignals() {
   check(!listening.exchange(true), "two StopSignals at the same time");
   stop_requested = false;
   requested_ms = 0;
   struct sigaction ours {};
   ours.sa_handler = on_stop_signal;  // without SA_RESTART: a waiting read or sleep wakes up
   ::sigemptyset(&ours.sa_mask);
-  for (Before& before : before_) {
+  for (std::size_t i = 0; i < before_.size(); ++i) {
+    Before& before = before_[i];
+    before.number = kStopSignals[i];
     ::sigaction(before.number, nullptr, &before.action);
     if (before.action.sa_handler != SIG_IGN) ::sigaction(before.number, &ours, nullptr);
   }

@@ -1,4 +1,5 @@
-// signals: SIGINT (Ctrl-C) and SIGTERM as a flag that long work looks at between two steps.
+// signals: SIGINT (Ctrl-C), SIGTERM and SIGUSR1 (which mpirun and Slurm pass on to every worker)
+// as a flag that long work looks at between two steps.
 //
 //   const StopSignals signals;                    // in the verb, before the work
 //   prepare(..., signals.flag());                 // below: const std::atomic<bool>& stop
@@ -17,6 +18,8 @@
 
 namespace tandem {
 
+inline constexpr std::array kStopSignals = {SIGINT, SIGTERM, SIGUSR1};
+
 class StopSignals {
  public:
   StopSignals();   // one at a time in a process
@@ -30,7 +33,7 @@ class StopSignals {
     int number;
     struct sigaction action;
   };
-  std::array<Before, 2> before_;
+  std::array<Before, kStopSignals.size()> before_{};
 };
 
 }  // namespace tandem

@@ -10,7 +10,7 @@
 namespace tandem {
 
 TEST(StopSignals, TheFirstSignalSetsTheFlagAndTheNextObjectStartsAfresh) {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
     const StopSignals signals;
     EXPECT_FALSE(signals.flag());
     ::raise(number);

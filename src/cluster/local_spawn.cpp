@@ -13,6 +13,7 @@
 
 #include "base/files.h"
 #include "base/format.h"
+#include "base/signals.h"
 #include "cluster/job_token.h"
 #include "cluster/launch.h"
 #include "cluster/tcp.h"
@@ -28,7 +29,8 @@ class HeldSignals {
  public:
   HeldSignals() {
     ::sigemptyset(&set_);
-    for (const int number : {SIGINT, SIGTERM, SIGCHLD}) ::sigaddset(&set_, number);
+    ::sigaddset(&set_, SIGCHLD);
+    for (const int number : kStopSignals) ::sigaddset(&set_, number);
     ::pthread_sigmask(SIG_BLOCK, &set_, &before_);
   }
   ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -191,7 +193,7 @@ struct AttemptEnd {
 };
 
 bool asks_to_stop(int signal) {
-  return signal == SIGINT || signal == SIGTERM;
+  return std::ranges::find(kStopSignals, signal) != kStopSignals.end();
 }
 
 AttemptEnd run_once(const SpawnSetting& setting, const Attempt& attempt,

@@ -66,19 +66,19 @@ def kill_launcher(workshop, cases, rng):
 
 @scenario("10", cases=50, short=1)
 def sigterm(workshop, cases, rng):
-    """SIGTERM to the launcher, to one worker or to all, at any moment: saved, exit 75, resumed exactly."""
+    """SIGTERM or SIGUSR1 to the launcher, to one worker or to all, at any moment: saved, exit 75, resumed exactly."""
     longest = 0.0
     for case in range(cases):
         run = workshop.run(2, STEPS)
         child = run.start()
         wait_until(lambda: run.starts() > 0, 60, "the journal")  # before it there is nothing to save
         time.sleep(rng.uniform(0, 1.5))
-        began = time.monotonic()
+        began, sign = time.monotonic(), rng.choice([signal.SIGTERM, signal.SIGUSR1])
         if child.poll() is None:
             targets = {0: [child.pid], 1: [rng.choice(run.pids())], 2: [child.pid, *run.pids()]}[case % 3]
             for pid in targets:
                 if alive(pid):
-                    os.kill(pid, signal.SIGTERM)
+                    os.kill(pid, sign)
         _, errors = child.communicate(timeout=120)
         longest = max(longest, time.monotonic() - began)
         assert child.returncode in (0, 75), f"exit {child.returncode}: {errors}"

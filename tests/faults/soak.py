@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import lab as laboratory
 from workshop import QUIET, Run, alive, scenario, wait_until
@@ -107,10 +108,12 @@ def may_mount(disk) -> bool:
 @scenario("25", cases=500, short=2)
 def soak(workshop, cases, rng):
     """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
-    steps = (FAULTS_APART[1] + 60) * cases
+    apart = [rng.randint(*FAULTS_APART) for _ in range(cases)]
+    steps = sum(apart) + 100 + 60 * cases  # a fault takes its time, too
     run = workshop.run(2, steps)
     kinds, done, files, began = list(FAULTS), [], set(), time.monotonic()
-    with contextlib.ExitStack() as cleanup:
+    with ThreadPoolExecutor() as beside, contextlib.ExitStack() as cleanup:
+        undisturbed = beside.submit(workshop.reference, 2, steps)
         if may_mount(run.path / "checkpoints"):
             cleanup.callback(subprocess.run, ["umount", "--lazy", run.path / "checkpoints"])
         else:
@@ -122,15 +125,14 @@ def soak(workshop, cases, rng):
             lab = cleanup.enter_context(laboratory.Lab(2, "1gbit", workshop.folder / "soak-lab"))
         cleanup.callback(Run.end_all)
         soaked = Soak(run, lab, rng)
-        for _ in range(cases):
-            apart = rng.randint(*FAULTS_APART)
-            wait_until(lambda: run.new_steps() >= apart or soaked.ended(), 600, f"{apart} steps")
+        for pause in apart:
+            wait_until(lambda: run.new_steps() >= pause or soaked.ended(), 600, f"{pause} steps")
             assert not soaked.ended(), f"it ended after {len(done)} faults: {soaked.child.communicate()[1]}"
             files.add(len(os.listdir(f"/proc/{run.pids()[0]}/fd")))
             done.append(rng.choice(kinds))
             soaked.do(done[-1])
         soaked.to_end()
-        assert run.result() == workshop.reference(2, steps), "not the undisturbed run"
+        assert run.result() == undisturbed.result(), "not the undisturbed run"
     assert max(files) - min(files) < 5, f"open files of rank 0 grow: {sorted(files)}"
     workshop.forget(run)
     counts = ", ".join(f"{done.count(kind)} {kind}" for kind in sorted(set(done)))

@@ -264,7 +264,7 @@ def test_killed_inside_an_accumulation_window_it_goes_on_exactly(make_run, whole
     assert_equal_runs(run, reference, step=10)
 
 
-@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGUSR1])
 def test_a_signal_saves_ends_with_75_and_resumes_exactly(make_run, whole, sign):
     run = make_run()
     child = run.start("checkpoint.every=0", "eval.every=0", "stop.steps=1000000")
