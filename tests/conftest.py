@@ -114,11 +114,11 @@ def small_disk(tmp_path):
 def reversed_words(tandem, tmp_path_factory):
     """reversed_words(pairs) -> folder: words and the same words backwards as text (train.src ...) and dataset (data)."""
 
-    def make(pairs: int, seed: int = 4, shortest: int = 2, longest: int = 9) -> Path:
+    def make(pairs: int, seed: int = 4, shortest: int = 2, longest: int = 9, valid: int = 20) -> Path:
         folder = tmp_path_factory.mktemp("data")
         rng = random.Random(seed)
         words = ["".join(rng.choices("abdegilnorstu", k=rng.randint(2, 6))) for _ in range(60)]
-        for part, count in (("train", pairs), ("valid", 20)):
+        for part, count in (("train", pairs), ("valid", valid)):
             lines = [rng.choices(words, k=rng.randint(shortest, longest)) for _ in range(count)]
             (folder / f"{part}.src").write_text("".join(" ".join(line) + "\n" for line in lines))
             (folder / f"{part}.tgt").write_text("".join(" ".join(reversed(line)) + "\n" for line in lines))

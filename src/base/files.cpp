@@ -19,17 +19,9 @@ namespace {
   throw EnvError(format("cannot {} {}: {}", action, path.string(), errno_text(error_number)));
 }
 
-void write_all(int fd, std::string_view bytes, const fs::path& path) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_env("write", path, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-}
-
 FileDescriptor open_new(const fs::path& path) {
-  FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  FileDescriptor fd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (fd.get() < 0) throw_env("create", path, errno);
   return fd;
 }
@@ -152,6 +144,25 @@ std::string read_file(const fs::path& path) {
     if (n < 0) throw_env("read", path, errno);
     if (n == 0) return contents;
     contents.append(block, static_cast<std::size_t>(n));
+  }
+}
+
+FileDescriptor open_own_file(const fs::path& path, int flags) {
+  FileDescriptor fd(::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (fd.get() < 0 && errno == ELOOP) {
+    throw UserError(format("{} is a link, and nothing is written outside its folder: remove it",
+                           path.string()));
+  }
+  if (fd.get() < 0) throw_env("write", path, errno);
+  return fd;
+}
+
+void write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_env("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
 

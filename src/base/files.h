@@ -35,6 +35,12 @@ FileDescriptor open_for_reading(const fs::path& path);
 
 std::string read_file(const fs::path& path);
 
+// A file of ours that grows or stays, made where it is missing; flags: as of open(2). A link under
+// its name is refused: it would lead what is written out of the folder.
+FileDescriptor open_own_file(const fs::path& path, int flags);
+
+void write_all(int fd, std::string_view bytes, const fs::path& path);  // path: for the error
+
 // Replaces path by contents: temporary file, fsync, rename, fsync of the folder.
 void atomic_write(const fs::path& path, std::string_view contents);
 

@@ -272,7 +272,8 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
     loader.emplace(data.train, loader_setting(config, data, comm), state.cursor);
     trainer.emplace(train_setting(config, settings, exchange.rate()),
                     TrainParts{model, adam, *loader, comm, exchange.gradients(), store, observers,
-                               evaluation_of(config, data, static_cast<std::size_t>(threads), comm),
+                               evaluation_of(config, data, static_cast<std::size_t>(threads), comm,
+                                             [&] { return team.wants_stop(stop); }),
                                samples_of(config, data, static_cast<std::size_t>(threads)), stop,
                                watch_of(team, observers), exchange.local()},
                     std::move(state));

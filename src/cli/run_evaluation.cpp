@@ -1,6 +1,7 @@
 #include "cli/run_evaluation.h"
 
 #include <limits>
+#include <optional>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -48,12 +49,30 @@ RankSlot slot_of(const Comm& comm) {
   return {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())};
 }
 
+struct Stopped {};
+
+// This worker's part of work that all share. When one of them stops, all do.
+template <class Part>
+auto part_of_all(Comm& comm, Part part) {
+  std::optional<decltype(part())> own;
+  try {
+    own = part();
+  } catch (const Stopped&) {
+  }
+  const Tensor stopped = at::full({1}, own ? 0.0 : 1.0);
+  comm.all_reduce(stopped);
+  if (stopped.item<float>() > 0) throw Stopped();
+  return *std::move(own);
+}
+
 // The mean over all pairs. Sums of batches are added in their order, so the number of workers does
 // not change a bit of it.
 double mean_loss(const Transformer& model, const Mixture& corpus,
                  std::span<const std::uint32_t> pairs, std::int64_t at_once, std::size_t threads,
-                 Comm& comm) {
-  auto batches = loss_of_batches(model, corpus, pairs, at_once, threads, slot_of(comm));
+                 Comm& comm, const std::function<void()>& look) {
+  auto batches = part_of_all(comm, [&] {
+    return loss_of_batches(model, corpus, pairs, at_once, threads, slot_of(comm), look);
+  });
   const auto count = static_cast<std::int64_t>(batches.size());
   const Tensor losses = at::zeros({count}, at::kDouble), tokens = at::zeros({count}, at::kLong);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -77,7 +96,9 @@ std::vector<std::string> translate_together(const Transformer& model, const Voca
   std::vector<std::string> own;
   for (std::size_t i = rank; i < sources.size(); i += workers) own.push_back(sources[i]);
   std::string joined;
-  for (const std::string& text : best_texts(translate_lines(model, vocab, own, settings))) {
+  const auto translated =
+      part_of_all(comm, [&] { return translate_lines(model, vocab, own, settings); });
+  for (const std::string& text : best_texts(translated)) {
     joined += text + "\n";  // a translation has no line ends
   }
   const auto parts = texts_of_all(comm, joined);
@@ -97,7 +118,7 @@ std::vector<std::string> translate_together(const Transformer& model, const Voca
 }  // namespace
 
 Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads,
-                       Comm& comm) {
+                       Comm& comm, std::function<bool()> stop) {
   const std::int64_t longest = config.model.max_positions;
   const std::int64_t at_once = config.batch.max_tokens_per_micro;
   auto valid = spread_pairs(data.valid.lengths(), longest, data.valid.size());
@@ -107,13 +128,17 @@ Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t
                            config.data.path, longest));
   }
   auto [sources, references, shown] = valid_text(config);
-  const TranslateSettings settings = translate_settings(config, threads);
+  const auto look = [stop = std::move(stop)] {
+    if (stop()) throw Stopped();
+  };
+  TranslateSettings settings = translate_settings(config, threads);
+  settings.on_progress = [look](std::size_t) { look(); };
 
-  return [=, sources = std::move(sources), references = std::move(references),
-          shown = std::move(shown), &data, &comm](const Transformer& model, std::int64_t) {
+  const auto judge = [=, sources = std::move(sources), references = std::move(references),
+                      shown = std::move(shown), &data, &comm](const Transformer& model) {
     EvalResult result;
-    result.val_loss = mean_loss(model, data.valid, valid, at_once, threads, comm);
-    result.train_loss = mean_loss(model, data.train, train, at_once, threads, comm);
+    result.val_loss = mean_loss(model, data.valid, valid, at_once, threads, comm, look);
+    result.train_loss = mean_loss(model, data.train, train, at_once, threads, comm, look);
     const EvalScores scores = score_translations(
         translate_together(model, *data.vocab, sources, settings, comm), references, threads);
     result.bleu = scores.bleu.score;
@@ -122,6 +147,13 @@ Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t
       result.samples.push_back({sources[line], references[line], scores.hypotheses[line]});
     }
     return result;
+  };
+  return [judge](const Transformer& model, std::int64_t) -> std::optional<EvalResult> {
+    try {
+      return judge(model);
+    } catch (const Stopped&) {
+      return {};
+    }
   };
 }
 

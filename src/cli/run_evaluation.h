@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "cli/run_setup.h"
 #include "cluster/comm.h"
@@ -15,8 +16,9 @@ namespace tandem {
 // and chrF of the translated validation text against the raw reference. The dataset outlives it.
 // All workers take part, each with its share of the batches and lines, and get the same result:
 // that of one worker, but for the rounding of translations made in other batches. comm outlives it.
+// stop: asked after every batch; once it is true anywhere, all leave off.
 Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads,
-                       Comm& comm);
+                       Comm& comm, std::function<bool()> stop);
 
 // The translations of the lines that the evaluations show too.
 Sample samples_of(const RunConfig& config, const Dataset& data, std::size_t threads);

@@ -163,6 +163,12 @@ void Team::worked(double seconds) {
   if (meeting_) meeting_->heartbeat().worked(seconds);
 }
 
+bool Team::wants_stop(const std::atomic<bool>& stop) {
+  if (!meeting_) return stop;
+  if (stop) meeting_->heartbeat().want_stop();
+  return meeting_->heartbeat().stop_wanted();
+}
+
 std::vector<std::string> Team::take_events() {
   const std::lock_guard lock(mutex_);
   return std::exchange(events_, {});

@@ -62,6 +62,9 @@ class Team {
   void at(std::int64_t step, const char* phase);
   void worked(double seconds);
   std::int64_t step() const { return step_; }  // as at() told it last
+  // For long work between two steps, with this worker's flag: whether it or another one was told to
+  // stop.
+  bool wants_stop(const std::atomic<bool>& stop);
   // What the watch has noticed since the last call, such as a worker slower than the others, or one
   // that is waited for. Any thread may ask.
   std::vector<std::string> take_events();

@@ -75,6 +75,10 @@ void Heartbeat::fail(const std::string& cause) {
   tell(message(BeatKind::failure).text(cause).take());
 }
 
+void Heartbeat::want_stop() {
+  if (!stop_wanted_.exchange(true)) tell(message(BeatKind::stop).take());
+}
+
 void Heartbeat::finish() {
   leaving_ = true;
   tell(message(BeatKind::goodbye).take());
@@ -158,6 +162,8 @@ void Heartbeat::take(std::string_view text) {
     if (!reader.ok()) return;
     if (!std::exchange(hub_named_, true)) hub_.joined(kRank0, name, steady_clock::now());
     hub_.sign(kRank0, steady_clock::now(), step, phase);
+  } else if (kind == BeatKind::stop) {
+    stop_wanted_ = true;
   } else if (kind == BeatKind::cause) {
     lose(std::string(reader.text()));
   } else if (kind == BeatKind::all_left) {

@@ -59,6 +59,11 @@ class Heartbeat {
   // This worker cannot go on: all others end with this cause. Does not call on_lost here.
   void fail(const std::string& cause);
 
+  // This worker was told to stop; the others hear of it (stop_wanted). For long work between two
+  // steps: those agree on it anyway.
+  void want_stop();
+  bool stop_wanted() const { return stop_wanted_; }
+
   // Goodbye. Rank 0 waits until everybody has said it, a minute at most: its hub serves them.
   void finish();
 
@@ -74,7 +79,7 @@ class Heartbeat {
   FileDescriptor connection_;
   std::atomic<std::int64_t> step_{0};
   std::atomic<const char*> phase_{"start"};
-  std::atomic<bool> leaving_{false};
+  std::atomic<bool> leaving_{false}, stop_wanted_{false};
   std::atomic<std::chrono::milliseconds> patience_{std::chrono::milliseconds(0)};
 
   std::mutex mutex_;  // guards what follows

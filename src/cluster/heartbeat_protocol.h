@@ -5,6 +5,8 @@
 //   goodbye                                             worker
 //   failure   text cause                                worker
 //   cause     text                                      hub: all end
+//   stop                                                worker: it was told to stop; the hub repeats
+//                                                       it to all
 //   all_left                                            hub: everybody said goodbye
 #pragma once
 
@@ -19,6 +21,7 @@ enum class BeatKind : std::uint8_t {
   failure = 4,
   cause = 5,
   all_left = 6,
+  stop = 7,
 };
 
 }  // namespace tandem

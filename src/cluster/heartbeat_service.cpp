@@ -56,6 +56,8 @@ void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeer
     send_beats(peers);
   } else if (kind == BeatKind::goodbye) {
     table_.left(rank);
+  } else if (kind == BeatKind::stop) {
+    for (const auto& [other, at] : peers_) peers.send(at, told(BeatKind::stop));
   } else if (kind == BeatKind::failure) {
     table_.left(rank);
     spread(std::string(reader.text()), peers);

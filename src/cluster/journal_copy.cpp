@@ -137,10 +137,7 @@ void JournalCopy::compare(std::string_view mark) {
 }
 
 void JournalCopy::open_file() {
-  file_ = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (file_.get() < 0) {
-    throw EnvError(format("cannot write {}: {}", path_.string(), errno_text(errno)));
-  }
+  file_ = open_own_file(path_, O_WRONLY | O_APPEND);
 }
 
 // Whole lines only; half of one is cut off.

@@ -1,5 +1,6 @@
 #include "observe/console.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -56,7 +57,7 @@ std::string standing_text(const Standing& now, const ConsoleSetting& setting) {
 Console::Console(ConsoleSetting setting, const fs::path& log_file)
     : setting_(std::move(setting)),
       terminal_(!setting_.log_only && ::isatty(STDERR_FILENO) == 1),
-      log_(std::fopen(log_file.c_str(), "ae")),
+      log_(::fdopen(open_own_file(log_file, O_WRONLY | O_APPEND).release(), "a")),
       start_(Clock::now()),
       last_step_(start_),
       next_draw_(start_) {

@@ -30,9 +30,8 @@ off_t end_of_whole_lines(const fs::path& path) {
 
 Journal::Journal(const fs::path& path, std::function<double()> now)
     : path_(path),
-      fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)),
+      fd_(open_own_file(path, O_WRONLY | O_APPEND)),
       now_(std::move(now)) {
-  if (fd_.get() < 0) fail(path_);
   if (::ftruncate(fd_.get(), end_of_whole_lines(path_)) != 0) fail(path_);
 }
 

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "train/retention.h"
+#include "train/run_folder.h"
 
 namespace tandem {
 namespace {
@@ -17,7 +18,7 @@ std::string prefix_of(const HostPlace& place) {
 }
 
 fs::path folder_of(const HostPlace& place, std::int64_t step) {
-  return place.run / "hosts" / (prefix_of(place) + checkpoint_name(step));
+  return RunFolder(place.run).hosts() / (prefix_of(place) + checkpoint_name(step));
 }
 
 Json identity(const HostPlace& place, std::int64_t step, const Tensor& common) {
@@ -32,7 +33,7 @@ Json identity(const HostPlace& place, std::int64_t step, const Tensor& common) {
 void delete_old_parts(const HostPlace& place) {
   std::map<std::int64_t, fs::path> own;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(place.run / "hosts", ignored)) {
+  for (const auto& entry : fs::directory_iterator(RunFolder(place.run).hosts(), ignored)) {
     const std::string name = entry.path().filename().string(), prefix = prefix_of(place);
     if (!name.starts_with(prefix)) continue;
     if (const auto step = step_of_checkpoint(name.substr(prefix.size()))) own[*step] = entry.path();
@@ -48,7 +49,7 @@ void delete_old_parts(const HostPlace& place) {
 void write_host_part(const HostPlace& place, std::int64_t step, const Tensor& common,
                      const FlatParams& layout, const TrainTensors& tensors,
                      const LocalState& local) {
-  fs::create_directories(place.run / "hosts");
+  make_directories(RunFolder(place.run).hosts());
   TrainTensors all = tensors;
   all.kept = local.arrays;
   write_checkpoint(folder_of(place, step), layout, all,

@@ -26,12 +26,6 @@ void each_folder(const fs::path& parent, Visit visit) {
   }
 }
 
-void make(const fs::path& folder) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed) throw EnvError(format("cannot create {}: {}", folder.string(), failed.message()));
-}
-
 }  // namespace
 
 fs::path RunFolder::checkpoint(std::int64_t step) const {
@@ -55,18 +49,22 @@ std::map<fs::path, BestModel> RunFolder::list_best() const {
 }
 
 void make_run_folders(const RunFolder& run) {
-  make(run.log(0).parent_path());
+  for (const fs::path& folder : {run.log(0).parent_path(), run.checkpoints(), run.best(),
+                                 run.tensorboard(), run.hosts()}) {
+    if (!fs::is_symlink(fs::symlink_status(folder))) continue;
+    throw UserError(format("{} is a link, and nothing is written outside a run's folder: remove it; "
+                           "where disks are small, set run= to a folder on a larger one",
+                           folder.string()));
+  }
+  make_directories(run.log(0).parent_path());
 }
 
 RunLock::RunLock(const RunFolder& run) {
   make_run_folders(run);
-  make(run.checkpoints());
-  make(run.best());
+  make_directories(run.checkpoints());
+  make_directories(run.best());
   const fs::path path = run.root() / ".lock";
-  fd_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (fd_.get() < 0) {
-    throw EnvError(format("cannot write {}: {}", path.string(), errno_text(errno)));
-  }
+  fd_ = open_own_file(path, O_RDWR);
   if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return;  // a file system without locks (old NFS) lets everybody in
     std::string holder = read_file(path);

@@ -24,6 +24,8 @@ class RunFolder {
   fs::path latest() const { return checkpoints() / "latest"; }
   fs::path checkpoint(std::int64_t step) const;
   fs::path best() const { return root_ / "best"; }
+  fs::path tensorboard() const { return root_ / "tensorboard"; }
+  fs::path hosts() const { return root_ / "hosts"; }  // what a host has of its own (host_part.h)
   fs::path model() const { return root_ / "model"; }
   fs::path exports() const { return root_ / "export"; }
 
@@ -35,7 +37,8 @@ class RunFolder {
   fs::path root_;
 };
 
-// On every host: the folders that any worker writes to.
+// On every host: the folders that any worker writes to. One of a run's folders that is a link:
+// UserError.
 void make_run_folders(const RunFolder& run);
 
 // Makes the folders and holds the run for this process, which is rank 0: the others of its host

@@ -86,6 +86,11 @@ EndRecord Trainer::run() {
 }
 
 EndRecord Trainer::train() {
+  // A signal may have ended the evaluation of the step that the run goes on from.
+  if (state_.step > 0 && due(state_.step, setting_.eval_every) &&
+      state_.evaluated_step != state_.step) {
+    save(false, evaluate());
+  }
   for (;;) {
     if (auto why = reason_to_end()) return finish(std::move(*why));
     const StepRecord done = step();
@@ -272,8 +277,13 @@ std::string Trainer::too_large(const Batch& batch) const {
 std::optional<BestModel> Trainer::evaluate() {
   parts_.watch.at(state_.step, "evaluation");
   const auto start = Clock::now();
-  EvalResult result;
-  with_weights_to_judge([&] { result = parts_.evaluate(parts_.model, state_.step); });
+  std::optional<EvalResult> found;
+  with_weights_to_judge([&] { found = parts_.evaluate(parts_.model, state_.step); });
+  if (!found) {
+    agreed_.stop = true;
+    return {};
+  }
+  EvalResult& result = *found;
   const double took = std::chrono::duration<double>(Clock::now() - start).count();
   parts_.observers.on_eval({state_.step, result.val_loss, result.train_loss, result.bleu,
                             result.chrf, took, std::move(result.samples)});
@@ -375,10 +385,13 @@ void Trainer::report_saves(bool last) {
 }
 
 std::optional<StopReason> Trainer::reason_to_end() {
-  const bool stop = parts_.comm.alone() ? parts_.stop.load() : agreed_.stop;
-  if (stop) return StopReason{"signal", format("stopped by a signal at step {}", state_.step)};
+  if (agreed_.stop || (parts_.comm.alone() && parts_.stop)) return stopped_by_signal();
   return reason_to_stop(setting_.stop, {state_.step, state_.cursor.epoch, agreed_.seconds,
                                         state_.evals_without_better, state_.bleu});
+}
+
+StopReason Trainer::stopped_by_signal() const {
+  return {"signal", format("stopped by a signal at step {}", state_.step)};
 }
 
 EndRecord Trainer::finish(StopReason why) {
@@ -386,6 +399,7 @@ EndRecord Trainer::finish(StopReason why) {
       why.key != "signal" && state_.step > 0 && state_.evaluated_step != state_.step;
   std::optional<BestModel> best;
   if (to_judge) best = evaluate();
+  if (to_judge && state_.evaluated_step != state_.step) why = stopped_by_signal();
   save(state_.step > 0 && (to_judge || saved_step_ != state_.step), best);
   parts_.store.wait();
   report_saves(true);

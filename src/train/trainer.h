@@ -39,8 +39,9 @@ struct EvalResult {
   std::optional<double> bleu, chrf;
   std::vector<SampleTranslation> samples;
 };
-// The model holds the weights to judge: the averaged ones when averaging is on.
-using Evaluate = std::function<EvalResult(const Transformer& model, std::int64_t step)>;
+// The model holds the weights to judge: the averaged ones when averaging is on. None: a worker was
+// told to stop before the end.
+using Evaluate = std::function<std::optional<EvalResult>(const Transformer& model, std::int64_t step)>;
 
 // A few translations, for people.
 using Sample = std::function<std::vector<SampleTranslation>(const Transformer& model)>;
@@ -112,6 +113,7 @@ class Trainer {
   void save_sharded(SaveRequest request);
   void report_saves(bool last);
   EndRecord finish(StopReason why);
+  StopReason stopped_by_signal() const;
   std::optional<StopReason> reason_to_end();
   double seconds() const;
 

@@ -28,7 +28,7 @@ std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_le
 std::vector<LossSum> loss_of_batches(const Transformer& model, const Mixture& corpus,
                                      std::span<const std::uint32_t> pairs,
                                      std::int64_t batch_tokens, std::size_t threads,
-                                     RankSlot slot) {
+                                     RankSlot slot, const std::function<void()>& after_batch) {
   const auto batches = split_by_tokens(measure_sentences(corpus.lengths(), pairs), batch_tokens);
   std::vector<LossSum> sums(batches.size());
   const std::size_t own = (batches.size() + slot.world - 1 - slot.rank) / slot.world;
@@ -39,7 +39,7 @@ std::vector<LossSum> loss_of_batches(const Transformer& model, const Mixture& co
         const LossTerms loss = model.loss(pack(corpus, batches[i]), {});
         sums[i] = {loss.nll.item<double>(), loss.tokens};
       },
-      [](std::size_t) {});
+      [&](std::size_t) { after_batch(); });
   return sums;
 }
 

@@ -408,6 +408,41 @@ def test_folders_that_cannot_be_used(make_run, tandem):
     refused(tandem("train", run.path / "absent.yaml"), "absent.yaml")
 
 
+@pytest.mark.parametrize("name", ["journal.jsonl", "samples.txt", ".lock", "logs/rank-0.log"])
+def test_a_link_does_not_lead_a_file_out_of_the_run(make_run, tmp_path, name):
+    """As a run that came from somebody else may hold."""
+    run, outside = make_run(), tmp_path / "precious"
+    outside.write_text("precious")
+    link = run.path / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside)
+    done = run.tandem(*run.command("stop.steps=5"), env=QUIET)
+    assert f"{link} is a link" in done.stderr and done.returncode == (0 if name == "samples.txt" else 2), done.stderr
+    assert outside.read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["checkpoints", "best", "tensorboard", "logs", "hosts"])
+def test_a_link_does_not_lead_a_folder_out_of_the_run(make_run, tmp_path, name):
+    run, outside = make_run(), tmp_path / "elsewhere"
+    outside.mkdir()
+    run.path.mkdir()
+    (run.path / name).symlink_to(outside)
+    refused(run.train(code=2), f"{run.path / name} is a link", "run=")
+    assert not list(outside.iterdir())
+
+
+def test_what_is_written_at_once_replaces_a_link(make_run, tmp_path):
+    run, outside = make_run(), tmp_path / "precious"
+    outside.write_text("precious")
+    run.path.mkdir()
+    for name in ("config.yaml", "report.html"):
+        (run.path / name).symlink_to(outside)
+    run.train("stop.steps=5")
+    run.tandem("report", run.path)
+    assert outside.read_text() == "precious"
+    assert not any((run.path / name).is_symlink() for name in ("config.yaml", "report.html"))
+
+
 def test_unknown_settings_are_refused(make_run):
     run = make_run()
     refused(run.train("optim.lrr=1", code=2), "optim.lrr", "optim.lr")

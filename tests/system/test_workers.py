@@ -159,6 +159,29 @@ def test_the_same_number_of_workers_resumes_to_the_bit(make_run, whole, workers)
         assert run.weights(20) == whole(workers).weights(20)
 
 
+@pytest.fixture(scope="module")
+def data_to_judge_for_long(reversed_words):
+    """The same to learn from, and 400 times as much to judge by."""
+    return reversed_words(300, valid=8000) / "data"
+
+
+@pytest.mark.parametrize("told", ["alone", "all", "rank 0", "rank 1"])
+def test_a_signal_ends_an_evaluation_and_the_resumed_run_makes_up_for_it(make_run, whole, data_to_judge_for_long, told):
+    workers = 1 if told == "alone" else 2
+    run = make_run()
+    run.data = data_to_judge_for_long
+    child = run.start(workers, "eval.beam=16")
+    run.wait_for_step(child, 5)
+    time.sleep(0.3)
+    os.kill(run.pids()[int(told[-1])] if told.startswith("rank") else child.pid, signal.SIGTERM)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 75, stderr
+    assert not run.lines("eval") and max(run.losses()) == 5
+    run.train(workers, "eval.sentences=20")
+    assert [line["step"] for line in run.lines("eval")] == [5, 10, 15, 20]
+    assert run.losses() == whole(workers).losses() and run.weights(20) == whole(workers).weights(20)
+
+
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.05])
 def test_a_signal_after_the_last_save_changes_nothing(make_run, delay):
     child = make_run().start(2)
