@@ -217,6 +217,20 @@ TEST_F(RendezvousTest, AFailureIsToldToAllInItsOwnWords) {
   EXPECT_EQ(lost_.text(), "host-a has another dataset\nhost-a has another dataset\n");
 }
 
+TEST_F(RendezvousTest, AWorkerThatWantsToStopIsHeardByAll) {
+  auto meetings = all_meet({options(0, 3), options(1, 3), options(2, 3)});
+  for (const auto& meeting : meetings) EXPECT_FALSE(meeting->heartbeat().stop_wanted());
+  meetings[2]->heartbeat().want_stop();
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  for (const auto& meeting : meetings) {
+    while (!meeting->heartbeat().stop_wanted() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_TRUE(meeting->heartbeat().stop_wanted());
+  }
+  all_finish(meetings);
+}
+
 TEST_F(RendezvousTest, AStopWhileWaitingIsObeyed) {
   std::atomic<bool> stop{false};
   MeetingOptions zero = options(0, 2);

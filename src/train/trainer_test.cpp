@@ -36,7 +36,9 @@ struct Session {
     std::vector<std::uint32_t> pairs(20);
     std::iota(pairs.begin(), pairs.end(), 0);
     const Batch judged_on = pack(corpus, measure_sentences(corpus.lengths(), pairs));
-    const Evaluate evaluate = [&](const Transformer& judged, std::int64_t) {
+    const Evaluate evaluate = [&](const Transformer& judged,
+                                  std::int64_t) -> std::optional<EvalResult> {
+      if (stop) return {};
       EvalResult result;
       const at::NoGradGuard no_gradient;
       const LossTerms loss = judged.loss(judged_on, {});
@@ -66,6 +68,14 @@ struct Session {
   ObserverList observers;
   TrainState state;
   std::atomic<bool> stop = false;
+};
+
+// A signal that comes just after a step.
+struct StopAt final : Observer {
+  StopAt(std::int64_t step_, std::atomic<bool>& stop_) : step(step_), stop(stop_) {}
+  void on_step(const StepRecord& record) override { stop = record.step == step; }
+  std::int64_t step;
+  std::atomic<bool>& stop;
 };
 
 TEST(Trainer, WatchersDoNotChangeTheWeights) {
@@ -98,6 +108,34 @@ TEST(Trainer, SamplesComeBetweenEvaluations) {
   session.observers.add("listener", std::make_unique<SampleListener>(steps));
   session.train();
   EXPECT_EQ(steps, (std::vector<std::int64_t>{3, 6, 9, 12}));
+}
+
+TEST(Trainer, AnEvaluationThatASignalEndedIsMadeUpForByTheResumedRun) {
+  struct EvalListener final : Observer {
+    explicit EvalListener(std::vector<std::int64_t>& steps_) : steps(steps_) {}
+    void on_eval(const EvalRecord& record) override { steps.push_back(record.step); }
+    std::vector<std::int64_t>& steps;
+  };
+  Session session(sample_setting(12));  // evaluated every 5 steps
+  std::vector<std::int64_t> steps;
+  session.observers.add("listener", std::make_unique<EvalListener>(steps));
+  session.observers.add("signal", std::make_unique<StopAt>(5, session.stop));
+  EXPECT_EQ(session.train().reason, "signal");
+  EXPECT_EQ(session.state.step, 5);
+  EXPECT_TRUE(session.run.list_checkpoints().contains(5));
+  EXPECT_TRUE(steps.empty());
+  session.stop = false;
+  EXPECT_EQ(session.train().reason, "steps");
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{5, 10, 12}));
+}
+
+TEST(Trainer, ASignalInTheLastEvaluationIsTheReasonOfTheEnd) {
+  Session session(sample_setting(4));
+  session.observers.add("signal", std::make_unique<StopAt>(4, session.stop));
+  EXPECT_EQ(session.train().reason, "signal");
+  session.stop = false;
+  EXPECT_EQ(session.train().reason, "steps");
+  EXPECT_EQ(session.state.evaluated_step, 4);
 }
 
 TEST(Trainer, MicroBatchesAreOneUpdate) {
