@@ -88,6 +88,26 @@ def test_torchrun_starts_again_and_the_run_goes_on(command, expected, tmp_path):
     assert losses(run) == expected(12)
 
 
+def test_mpirun_passes_sigusr1_on_and_all_is_saved(command, expected, tmp_path):
+    if shutil.which("mpirun") is None:
+        pytest.skip("needs mpirun: scripts/setup --tests installs it")
+    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+    options = dict(env={**os.environ, **QUIET}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    launched = subprocess.Popen([str(part) for part in (*mpirun, *command, "stop.steps=100000")], **options)
+    run, deadline = tmp_path / "run", time.monotonic() + 100
+    while len(records(run, "step")) < 2 and launched.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    launched.send_signal(signal.SIGUSR1)
+    output, _ = launched.communicate(timeout=100)
+    assert launched.returncode == 75, output
+    last = records(run, "step")[-1]["step"]
+    assert (run / f"checkpoints/step-{last:08}/MANIFEST.json").exists(), output
+    if last < 12:
+        done = subprocess.run([str(part) for part in (*mpirun, *command, "stop.steps=12")], timeout=100, **options)
+        assert done.returncode == 0, done.stdout
+        assert losses(run) == expected(12)
+
+
 def test_by_hand_on_two_hosts(lab, program, data, expected):
     hosts = lab()
     for name in hosts.names:
