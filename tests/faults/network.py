@@ -10,8 +10,7 @@ from workshop import CONFIG, QUIET, TANDEM, Skipped, scenario, wait_until
 STEPS = 60
 SETTINGS = ("cluster.mode=exact", "cluster.wire=fp32", "cluster.join_timeout=8", "checkpoint.every=1")
 LAST = f"checkpoints/step-{STEPS:08}"
-# Both sides are to be out within 15 s; the rest is for a busy machine.
-BOUND_SECONDS = 15 + 30
+BOUND_SECONDS = 45  # more than the goal, for a busy machine
 
 
 class TwoHosts:
@@ -77,4 +76,5 @@ def partition(workshop, cases, rng):
             assert not left, f"the side without rank 0 wrote {left}"
             for name in lab.names:
                 shutil.rmtree(hosts.folder(name, run))
+    workshop.within(longest, 10, "both sides are out")
     return f"{cases} cuts, both sides out after {longest:.1f} s at most, one side alone has checkpoints, every end equal to the bit"

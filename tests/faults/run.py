@@ -59,7 +59,7 @@ def main() -> int:
     chosen = SCENARIOS.values() if options.name == "all" else [SCENARIOS[options.name]]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("faults: ended by a signal"))  # the runs under way end, too
     with tempfile.TemporaryDirectory(prefix="tandem-faults-", ignore_cleanup_errors=True) as folder:
-        workshop = Workshop(Path(folder))
+        workshop = Workshop(Path(folder), options.short)
         results = [attempt(one, workshop, options) for one in chosen]
     return 0 if all(results) else 1
 
