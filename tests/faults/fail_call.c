@@ -1,7 +1,7 @@
 // Stands before the C library: the n-th call that changes files below a folder fails or ends the process; or all of
 // them are written down.
-// FAULT_BELOW=/folder  FAULT_AT=n  FAULT_HOW=kill|ENOSPC|EIO|short  FAULT_COUNT=/file (the number of calls is written there)
-// FAULT_TRACE=/file (a line a call, what was written goes to /file.data)
+// FAULT_BELOW=/folder:/another (beginnings of paths)  FAULT_AT=n  FAULT_HOW=kill|ENOSPC|EIO|short
+// FAULT_CALLS=/file (a line a call: its name)  FAULT_TRACE=/file (a line a call that did something; what was written goes to /file.data)
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,8 +22,13 @@ static atomic_int calls;
 enum outcome { pass, fail, shorter };
 
 static int below(const char* path) {
-  const char* folder = getenv("FAULT_BELOW");
-  return folder && path && strncmp(path, folder, strlen(folder)) == 0;
+  const char* rest = getenv("FAULT_BELOW");
+  while (path && rest && *rest) {
+    const char* end = strchrnul(rest, ':');
+    if (strncmp(path, rest, (size_t)(end - rest)) == 0) return 1;
+    rest = *end ? end + 1 : end;
+  }
+  return 0;
 }
 
 // The path of a descriptor, with a name behind it; "" when there is none.
@@ -36,8 +41,22 @@ static const char* path_at(int fd, const char* name, char* path) {
   return path;
 }
 
-static enum outcome judge(int counts) {
+// By system calls: our own write() stands before the library's.
+static void append(const char* file, const char* ending, const void* bytes, size_t size) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s%s", file, ending);
+  const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (fd < 0 || syscall(SYS_write, fd, bytes, size) != (ssize_t)size) abort();
+  syscall(SYS_close, fd);
+}
+
+static enum outcome judge(int counts, const char* name) {
   if (!counts) return pass;
+  const char* names = getenv("FAULT_CALLS");
+  if (names) {
+    char line[64];
+    append(names, "", line, (size_t)snprintf(line, sizeof line, "%s\n", name));
+  }
   const int now = atomic_fetch_add(&calls, 1) + 1;
   const char* at = getenv("FAULT_AT");
   const char* how = getenv("FAULT_HOW");
@@ -46,24 +65,6 @@ static enum outcome judge(int counts) {
   if (strcmp(how, "short") == 0) return shorter;
   errno = strcmp(how, "EIO") == 0 ? EIO : ENOSPC;
   return fail;
-}
-
-__attribute__((destructor)) static void tell(void) {
-  const char* file = getenv("FAULT_COUNT");
-  FILE* out = file ? fopen(file, "w") : NULL;
-  if (out) {
-    fprintf(out, "%d\n", (int)calls);
-    fclose(out);
-  }
-}
-
-// By system calls: our own write() stands before the library's.
-static void append(const char* file, const char* ending, const void* bytes, size_t size) {
-  char path[PATH_MAX];
-  snprintf(path, sizeof path, "%s%s", file, ending);
-  const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0644);
-  if (fd < 0 || syscall(SYS_write, fd, bytes, size) != (ssize_t)size) abort();
-  syscall(SYS_close, fd);
 }
 
 static void note(int counts, const char* what, const char* path, const char* to, const void* bytes, size_t size) {
@@ -80,7 +81,7 @@ static void note(int counts, const char* what, const char* path, const char* to,
 ssize_t write(int fd, const void* data, size_t size) {
   char path[PATH_MAX];
   const int counts = below(path_at(fd, NULL, path));
-  const enum outcome outcome = judge(counts);
+  const enum outcome outcome = judge(counts, __func__);
   if (outcome == fail) return -1;
   const ssize_t n = REAL(write)(fd, data, outcome == shorter && size > 1 ? size / 2 : size);
   if (n > 0) note(counts, "write", path, "", data, (size_t)n);
@@ -89,7 +90,7 @@ ssize_t write(int fd, const void* data, size_t size) {
 static int synced(int fd, int (*real)(int)) {
   char path[PATH_MAX];
   const int counts = below(path_at(fd, NULL, path));
-  if (judge(counts) == fail) return -1;
+  if (judge(counts, __func__) == fail) return -1;
   const int result = real(fd);
   if (result == 0) note(counts, "sync", path, "", NULL, 0);
   return result;
@@ -97,25 +98,25 @@ static int synced(int fd, int (*real)(int)) {
 int fsync(int fd) { return synced(fd, REAL(fsync)); }
 int fdatasync(int fd) { return synced(fd, REAL(fdatasync)); }
 int rename(const char* from, const char* to) {
-  if (judge(below(from)) == fail) return -1;
+  if (judge(below(from), __func__) == fail) return -1;
   const int result = REAL(rename)(from, to);
   if (result == 0) note(below(from), "rename", from, to, NULL, 0);
   return result;
 }
 int renameat2(int a, const char* from, int b, const char* to, unsigned flags) {
-  if (judge(below(from)) == fail) return -1;
+  if (judge(below(from), __func__) == fail) return -1;
   const int result = REAL(renameat2)(a, from, b, to, flags);
   if (result == 0) note(below(from), flags & RENAME_EXCHANGE ? "exchange" : "rename", from, to, NULL, 0);
   return result;
 }
 int mkdir(const char* path, mode_t mode) {
-  if (judge(below(path)) == fail) return -1;
+  if (judge(below(path), __func__) == fail) return -1;
   const int result = REAL(mkdir)(path, mode);
   if (result == 0) note(below(path), "mkdir", path, "", NULL, 0);
   return result;
 }
 int unlink(const char* path) {
-  if (judge(below(path)) == fail) return -1;
+  if (judge(below(path), __func__) == fail) return -1;
   const int result = REAL(unlink)(path);
   if (result == 0) note(below(path), "unlink", path, "", NULL, 0);
   return result;
@@ -124,7 +125,7 @@ int unlinkat(int fd, const char* name, int flags) {
   char path[PATH_MAX];
   if (fd == AT_FDCWD || name[0] == '/') snprintf(path, sizeof path, "%s", name);
   else path_at(fd, name, path);
-  if (judge(below(path)) == fail) return -1;
+  if (judge(below(path), __func__) == fail) return -1;
   const int result = REAL(unlinkat)(fd, name, flags);
   if (result == 0) note(below(path), flags & AT_REMOVEDIR ? "rmdir" : "unlink", path, "", NULL, 0);
   return result;
@@ -135,7 +136,7 @@ int open(const char* path, int flags, ...) {
   const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
   va_end(more);
   const int counts = (flags & (O_WRONLY | O_RDWR)) && below(path);
-  if (judge(counts) == fail) return -1;
+  if (judge(counts, __func__) == fail) return -1;
   const int result = REAL(open)(path, flags, mode);
   if (result >= 0) note(counts, flags & O_TRUNC ? "create" : "open", path, "", NULL, 0);
   return result;

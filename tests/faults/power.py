@@ -92,7 +92,7 @@ def power_loss(workshop, cases, rng):
     """After every call of four saves the power fails: the newest checkpoint that was done is there; a case: one of the ends trained on."""
     run = workshop.run(1, STEPS, KEEP)
     trace, top = workshop.folder / "trace", run.path / "checkpoints"
-    run.to_end(environment(workshop, run, FAULT_TRACE=str(trace)))
+    run.to_end(environment(workshop, run, FAULT_BELOW=str(top), FAULT_TRACE=str(trace)))
     calls, real, lost = calls_of(trace), tree_of(top), workshop.folder / "after"
     assert all_calls_were_seen(calls, top, real, workshop.folder / "all"), "the library did not see every call"
     ends = ends_of(calls, top, real, lost, rng)
