@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy
 import pytest
-from small_run import FULL_RUN
+from small_run import FULL_RUN, MANY_MICRO, STOPS, steps_of_an_epoch
 
 
 @pytest.fixture(scope="module")
@@ -225,18 +225,12 @@ def test_killed_and_resumed_equals_uninterrupted_to_the_bit(make_run, whole, set
         assert any(line["skipped"] for line in run.lines("step")) and not all(line["skipped"] for line in run.lines("step"))
 
 
-def steps_of_an_epoch(run):
-    return sum(line["epoch"] == 0 for line in run.lines("step"))
-
-
 @pytest.mark.parametrize("setting", ["1 thread", "2 threads", "fp16"])
-@pytest.mark.parametrize("point", ["step 1", "mid-epoch", "last of an epoch", "first of the next"])
+@pytest.mark.parametrize("point", STOPS)
 def test_stopped_at_any_step_it_goes_on_exactly(make_run, whole, point, setting):
     more = SETTINGS[setting]
     reference = whole(*more)
-    epoch = steps_of_an_epoch(reference)
-    assert 3 <= epoch <= 12
-    stop = {"step 1": 1, "mid-epoch": epoch // 2, "last of an epoch": epoch, "first of the next": epoch + 1}[point]
+    stop = STOPS[point](steps_of_an_epoch(reference))
     run = make_run()
     # Evaluations at the end of the first part do not belong to the uninterrupted run.
     run.train(*more, f"stop.steps={stop}")
@@ -247,8 +241,7 @@ def test_stopped_at_any_step_it_goes_on_exactly(make_run, whole, point, setting)
 
 @pytest.mark.parametrize("setting", ["1 thread", "2 threads", "fp16"])
 def test_killed_inside_an_accumulation_window_it_goes_on_exactly(make_run, whole, setting):
-    """Some fifty micro-batches a step, so that nearly all of a step's time lies between two of them."""
-    more = (*SETTINGS[setting], "batch.max_tokens_per_micro=16", "stop.steps=10", "checkpoint.every=2", "eval.every=0")
+    more = (*SETTINGS[setting], *MANY_MICRO, "stop.steps=10")
     reference = whole(*more)
     assert all(line["micro_batches"] >= 10 for line in reference.lines("step"))
     run = make_run()

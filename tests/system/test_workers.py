@@ -1,7 +1,9 @@
 """train --workers: several workers on this machine train what one trains, and end together."""
 
+import contextlib
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -9,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from small_run import FULL_RUN
+from small_run import FULL_RUN, MANY_MICRO, STOPS, steps_of_an_epoch
 
 CONFIG = FULL_RUN + """
 eval: {every: 5, beam: 1}
@@ -86,14 +88,14 @@ def make_run(program, tandem, data, tmp_path):
 
 @pytest.fixture(scope="module")
 def whole(program, tandem, data, tmp_path_factory):
-    """Uninterrupted runs, by number of workers."""
+    """Uninterrupted runs, by number of workers and settings."""
     made = {}
 
-    def of(workers):
-        if workers not in made:
-            made[workers] = Run(program, tandem, data, tmp_path_factory.mktemp("whole"))
-            made[workers].train(workers)
-        return made[workers]
+    def of(*how):
+        if how not in made:
+            made[how] = Run(program, tandem, data, tmp_path_factory.mktemp("whole"))
+            made[how].train(*how)
+        return made[how]
 
     return of
 
@@ -157,6 +159,44 @@ def test_the_same_number_of_workers_resumes_to_the_bit(make_run, whole, workers)
         run.train(workers)
         assert run.losses() == whole(workers).losses()
         assert run.weights(20) == whole(workers).weights(20)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+@pytest.mark.parametrize("point", STOPS)
+def test_stopped_at_any_step_they_go_on_exactly(make_run, whole, point, workers):
+    stop = STOPS[point](steps_of_an_epoch(whole(workers)))
+    run = make_run()
+    run.train(workers, f"stop.steps={stop}")
+    run.train(workers)
+    assert run.lines("run")[-1]["resumed_from"] == stop
+    assert run.losses() == whole(workers).losses() and run.weights(20) == whole(workers).weights(20)
+
+
+@pytest.mark.parametrize("workers", [2, 4])
+def test_killed_inside_an_accumulation_window_they_go_on_exactly(make_run, whole, workers):
+    reference = whole(workers, *MANY_MICRO)
+    assert all(line["micro_batches"] >= 4 for line in reference.lines("step"))
+    run = make_run()
+    child = run.start(workers, *MANY_MICRO)
+    run.wait_for_step(child, 5)
+    time.sleep(0.4 * run.lines("step")[-1]["seconds"]["total"])
+    pids = run.pids()
+    for pid in (child.pid, *pids):
+        with contextlib.suppress(ProcessLookupError):  # it was quicker
+            os.kill(pid, signal.SIGKILL)
+    child.communicate()
+    assert gone(pids)
+    run.train(workers, *MANY_MICRO)
+    assert run.lines("run")[-1]["resumed_from"] >= 4
+    assert run.losses() == reference.losses() and run.weights(20) == reference.weights(20)
+
+
+def test_ten_stops_in_a_row_change_nothing(make_run, whole):
+    run = make_run()
+    for stop in [*sorted(random.Random(11).sample(range(1, 20), 10)), 20]:
+        run.train(2, f"stop.steps={stop}")
+    assert len([line for line in run.lines("run") if line["resumed_from"] is not None]) == 10
+    assert run.losses() == whole(2).losses() and run.weights(20) == whole(2).weights(20)
 
 
 @pytest.fixture(scope="module")
