@@ -1,4 +1,4 @@
-"""The whole training under each launcher: srun with and without PMIx, torchrun with a restart, by hand on two hosts."""
+"""The whole training under each launcher: srun with and without PMIx, torchrun with a restart, mpirun, by hand on two hosts."""
 
 import json
 import os
@@ -19,6 +19,7 @@ checkpoint: {every: 4}
 stop: {steps: 6}
 """
 QUIET = {"OMP_WAIT_POLICY": "passive", "OMP_NUM_THREADS": "1"}
+OPTIONS = dict(env={**os.environ, **QUIET}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +43,19 @@ def losses(run: Path) -> list:
 
 
 @pytest.fixture(scope="module")
-def expected(tandem, data, tmp_path_factory):
-    """expected(steps): the losses of two local workers."""
+def expected_run(tandem, data, tmp_path_factory):
+    """Of two local workers."""
     folder = tmp_path_factory.mktemp("expected")
     (folder / "config.yaml").write_text(CONFIG)
     done = tandem("train", folder / "config.yaml", f"data.path={data}", f"run={folder}/run", "--workers", 2, "stop.steps=12", env=QUIET)
     assert done.returncode == 0, done.stderr
-    return lambda steps: losses(folder / "run")[:steps]
+    return folder / "run"
+
+
+@pytest.fixture
+def expected(expected_run):
+    """expected(steps): its losses."""
+    return lambda steps: losses(expected_run)[:steps]
 
 
 @pytest.fixture
@@ -71,8 +78,7 @@ def test_torchrun_starts_again_and_the_run_goes_on(command, expected, tmp_path):
         pytest.skip("needs torchrun beside this Python")
     launched = subprocess.Popen(
         [str(part) for part in (torchrun, "--standalone", "--no-python", "--nproc-per-node=2", "--max-restarts=1", *command,
-                                "stop.steps=12", "checkpoint.every=2")],
-        env={**os.environ, **QUIET}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                "stop.steps=12", "checkpoint.every=2")], **OPTIONS)
     run, deadline = tmp_path / "run", time.monotonic() + 100
     while not records(run, "checkpoint") and launched.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -88,12 +94,27 @@ def test_torchrun_starts_again_and_the_run_goes_on(command, expected, tmp_path):
     assert losses(run) == expected(12)
 
 
-def test_mpirun_passes_sigusr1_on_and_all_is_saved(command, expected, tmp_path):
+@pytest.fixture
+def mpirun(command):
+    """mpirun(workers, steps) -> the command"""
     if shutil.which("mpirun") is None:
         pytest.skip("needs mpirun: scripts/setup --tests installs it")
-    mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
-    options = dict(env={**os.environ, **QUIET}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    launched = subprocess.Popen([str(part) for part in (*mpirun, *command, "stop.steps=100000")], **options)
+    return lambda workers, steps: [str(part) for part in ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", workers, *command,
+                                                          f"stop.steps={steps}")]
+
+
+def test_mpirun_goes_on_with_more_and_with_fewer_workers(mpirun, expected_run, tmp_path):
+    for workers, steps in ((2, 4), (3, 8), (1, 12)):
+        done = subprocess.run(mpirun(workers, steps), timeout=100, **OPTIONS)
+        assert done.returncode == 0, done.stdout
+    run = tmp_path / "run"
+    assert [(line.get("cluster", {}).get("workers", 1), line["resumed_from"]) for line in records(run, "run")] == [(2, None), (3, 4), (1, 8)]
+    for key, bound in (("sentences", 0), ("loss", 1e-4)):
+        assert [line[key] for line in records(run, "step")] == pytest.approx([line[key] for line in records(expected_run, "step")], rel=bound)
+
+
+def test_mpirun_passes_sigusr1_on_and_all_is_saved(mpirun, expected, tmp_path):
+    launched = subprocess.Popen(mpirun(2, 100000), **OPTIONS)
     run, deadline = tmp_path / "run", time.monotonic() + 100
     while len(records(run, "step")) < 2 and launched.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -103,7 +124,7 @@ def test_mpirun_passes_sigusr1_on_and_all_is_saved(command, expected, tmp_path):
     last = records(run, "step")[-1]["step"]
     assert (run / f"checkpoints/step-{last:08}/MANIFEST.json").exists(), output
     if last < 12:
-        done = subprocess.run([str(part) for part in (*mpirun, *command, "stop.steps=12")], timeout=100, **options)
+        done = subprocess.run(mpirun(2, 12), timeout=100, **OPTIONS)
         assert done.returncode == 0, done.stdout
         assert losses(run) == expected(12)
 
