@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -304,6 +305,36 @@ def test_a_damaged_checkpoint_is_named_and_the_older_one_used(make_run, whole):
     assert "step-00000020 cannot be used: model.safetensors is damaged" in done.stderr
     assert "step-00000015 cannot be used: MANIFEST.json" in done.stderr
     assert run.lines("run")[-1]["resumed_from"] == 10
+    assert_equal_runs(run, whole())
+
+
+def exchange(newest: Path, older: Path):
+    content = newest.read_bytes()
+    newest.write_bytes(older.read_bytes())
+    older.write_bytes(content)
+
+
+def make_directory(path: Path):
+    path.unlink()
+    path.mkdir()
+
+
+# (what is done to a file of the newest checkpoint and of the one before, the step that is left)
+DAMAGES = {"exchanged": (exchange, 10), "the older one": (lambda newest, older: newest.write_bytes(older.read_bytes()), 15),
+           "empty": (lambda newest, older: newest.write_bytes(b""), 15), "a directory": (lambda newest, older: make_directory(newest), 15)}
+
+
+@pytest.mark.parametrize("damage, name", [
+    ("exchanged", "model.safetensors"), ("exchanged", "optimizer.safetensors"), ("exchanged", "state.json"), ("the older one", "model.safetensors"),
+    ("empty", "model.safetensors"), ("empty", "MANIFEST.json"), ("a directory", "state.json"), ("a directory", "MANIFEST.json")])
+def test_a_file_that_is_not_the_checkpoints_own_is_named_and_an_older_one_used(make_run, whole, damage, name):
+    run, (spoil, left) = make_run(), DAMAGES[damage]
+    shutil.copytree(whole().path, run.path)
+    spoil(*(run.path / f"checkpoints/step-000000{step}" / name for step in (20, 15)))
+    done = run.train()
+    told = re.findall(r"step-000000(\d+) cannot be used: (.*)", done.stderr)
+    assert [int(step) for step, _ in told] == [step for step in (20, 15) if step > left] and all(name in why for _, why in told), done.stderr
+    assert run.lines("run")[-1]["resumed_from"] == left
     assert_equal_runs(run, whole())
 
 
