@@ -1,29 +1,51 @@
 """Scenarios of scripts/faults against a program that is broken on purpose: each must find it out."""
 
+import contextlib
 import os
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-RUN = Path(__file__).resolve().parents[1] / "faults/run.py"
-# Scripts that stand before the program, and what the scenario then has to say.
+FAULTS = Path(__file__).resolve().parents[1] / "faults"
+sys.path.insert(0, str(FAULTS))
+import strangers  # noqa: E402
+
+WHOLE = 'exec "$TANDEM_WHOLE" "$@"'
+# (a script that stands before the program, or one of the tools beside it, and what the scenario then has to say)
 BROKEN = {
-    "sigterm": ('for a in "$@"; do case $a in run=*) run=${a#run=};; esac; done\n'
-                '[ -e "$run/checkpoints" ] && exec "$TANDEM_WHOLE" "$@" optim.lr=0.0101\nexec "$TANDEM_WHOLE" "$@"',
-                "not resumed exactly"),
-    "frozen_worker": ('exec "$TANDEM_WHOLE" "$@" 2> >(sed -u "s/rank [0-9]/rank 7/g" >&2)', "is not named"),
+    "sigterm": ("tandem", 'for a in "$@"; do case $a in run=*) run=${a#run=};; esac; done\n'
+                          f'[ -e "$run/checkpoints" ] && {WHOLE} optim.lr=0.0101\n{WHOLE}', "not resumed exactly"),
+    "frozen_worker": ("tandem", WHOLE + ' 2> >(sed -u "s/rank [0-9]/rank 7/g" >&2)', "is not named"),
+    "kill_launcher": ("tandem", '"$TANDEM_WHOLE" "$@" & echo $! > "$0.left"; wait $!', "no orphan is left"),
+    "mistyped_settings": ("tandem", WHOLE + """ 2> >(sed 's/did you mean "[^"]*"/did you mean "seed"/' >&2)""", "is not suggested"),
+    "failing_save": ("tandem", f"unset LD_PRELOAD; {WHOLE}", "the library does not stand before the program"),
+    "damaged_checkpoint": ("tandem_check_checkpoints", "while read -r _; do echo whole; done", "was not found"),
+    "nan_gradients": ("train_test", 'echo "[  PASSED  ] 0 tests."', "[  PASSED  ] 0 tests."),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_program_is_found_out(name, program, tmp_path):
-    script, defect = BROKEN[name]
-    broken = tmp_path / "broken"
-    broken.write_text(f"#!/usr/bin/env bash\n{script}\n")
-    broken.chmod(0o755)
-    done = subprocess.run([sys.executable, RUN, name, "--short"], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "TANDEM": str(broken), "TANDEM_WHOLE": str(program)})
+    file, script, defect = BROKEN[name]
+    for path, text in {"tandem": WHOLE, file: script}.items():
+        (tmp_path / path).write_text(f"#!/usr/bin/env bash\n{text}\n")
+        (tmp_path / path).chmod(0o755)
+    how = ["--cases", "1"] if name == "kill_launcher" else ["--short"]  # the short form waits four times as long
+    done = subprocess.run([sys.executable, FAULTS / "run.py", name, *how], capture_output=True, text=True, timeout=300,
+                          env={**os.environ, "TANDEM": str(tmp_path / "tandem"), "TANDEM_WHOLE": str(program)})
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        os.kill(int((tmp_path / "tandem.left").read_text()), signal.SIGKILL)
     assert done.returncode == 1, done.stdout
     assert done.stdout.startswith(f"FAILED {name}") and defect in done.stdout, done.stdout + done.stderr
+
+
+def test_a_port_that_is_open_to_all_is_noticed():
+    with contextlib.ExitStack() as doors:
+        for address, family in (("", socket.AF_INET), ("::", socket.AF_INET6)):
+            with contextlib.suppress(OSError):  # no IPv6 here
+                doors.enter_context(socket.create_server((address, 0), family=family))
+                assert (address or "0.0.0.0") in [where for where, _ in strangers.listening([os.getpid()])]
