@@ -3,9 +3,14 @@
 import shutil
 import subprocess
 
+import numpy
+from safetensors.numpy import load_file
+
 from workshop import TANDEM, scenario
 
 CALM = ("checkpoint.every=20", "checkpoint.keep=20")
+# Gradients that overflow every few steps, and a checkpoint after each.
+OVERFLOWING = ("precision=fp16", "optim.loss_scale=1073741824", "optim.loss_scale_window=3", "checkpoint.every=1", "checkpoint.keep=50")
 
 
 @scenario("18", cases=6, short=1)
@@ -52,10 +57,19 @@ def healthy_runs(workshop, cases, rng):
 
 @scenario("17", cases=100, short=3)
 def nan_gradients(workshop, cases, rng):
-    """NaN or infinity in a gradient of one rank, one number or all, for a step or more: skipped by all ranks alike (train_test)."""
+    """NaN or infinity in a gradient of one rank, one number or all, for a step or more: skipped by all ranks alike (train_test), and never saved."""
     test = "TrainerWorkers.AGradientOfOneRankThatIsNotFiniteIsSkippedByAllAlike"
     done = subprocess.run([TANDEM.parent / "train_test", f"--gtest_filter={test}", f"--gtest_repeat={cases}", "--gtest_shuffle",
                            f"--gtest_random_seed={rng.randrange(1, 99_000 - cases)}", "--gtest_brief=1"], capture_output=True, text=True, timeout=3600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert done.stdout.count("[  PASSED  ] 1 test") == cases, done.stdout[-1000:]
-    return f"{cases} of {cases} skipped alike; weights equal and finite on all ranks"
+    run = workshop.run(2, 50, *OVERFLOWING)
+    run.to_end()
+    skipped = sum(line["skipped"] for line in run.lines("step"))
+    assert 0 < skipped < 50, f"{skipped} of 50 steps were skipped"
+    for path in run.path.rglob("*.safetensors"):
+        assert all(numpy.isfinite(values).all() for values in load_file(path).values()), f"{path} holds numbers that are not finite"
+    saved = len(run.checkpoints())
+    assert saved == 50, f"only {saved} checkpoints"
+    workshop.forget(run)
+    return f"{cases} of {cases} skipped alike; weights equal and finite on all ranks, and in {saved} checkpoints of a run that skipped {skipped} steps"
