@@ -57,7 +57,7 @@ def healthy_runs(workshop, cases, rng):
 
 @scenario("17", cases=100, short=3)
 def nan_gradients(workshop, cases, rng):
-    """NaN or infinity in a gradient of one rank, one number or all, for a step or more: skipped by all ranks alike (train_test), and never saved."""
+    """NaN or infinity in a gradient of one rank, one number or all, for a step or more: skipped by all alike (train_test) and never saved."""
     test = "TrainerWorkers.AGradientOfOneRankThatIsNotFiniteIsSkippedByAllAlike"
     done = subprocess.run([TANDEM.parent / "train_test", f"--gtest_filter={test}", f"--gtest_repeat={cases}", "--gtest_shuffle",
                            f"--gtest_random_seed={rng.randrange(1, 99_000 - cases)}", "--gtest_brief=1"], capture_output=True, text=True, timeout=3600)
@@ -72,4 +72,4 @@ def nan_gradients(workshop, cases, rng):
     saved = len(run.checkpoints())
     assert saved == 50, f"only {saved} checkpoints"
     workshop.forget(run)
-    return f"{cases} of {cases} skipped alike; weights equal and finite on all ranks, and in {saved} checkpoints of a run that skipped {skipped} steps"
+    return f"{cases} of {cases} skipped alike; weights equal and finite on all ranks and in {saved} checkpoints of a run that skipped {skipped}"
