@@ -134,7 +134,7 @@ FileDescriptor open_for_reading(const fs::path& path) {
   return fd;
 }
 
-std::string read_file(const fs::path& path) {
+std::string read_file(const fs::path& path, std::uint64_t most) {
   const FileDescriptor fd = open_for_reading(path);
   std::string contents;
   char block[1 << 16];
@@ -144,6 +144,10 @@ std::string read_file(const fs::path& path) {
     if (n < 0) throw_env("read", path, errno);
     if (n == 0) return contents;
     contents.append(block, static_cast<std::size_t>(n));
+    if (contents.size() > most) {
+      throw UserError(format("{} has more than {} bytes, which no such file needs", path.string(),
+                             most));
+    }
   }
 }
 

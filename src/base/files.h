@@ -33,7 +33,9 @@ class FileDescriptor {
 // Opens a file that the user named; directories and missing files are the user's mistake.
 FileDescriptor open_for_reading(const fs::path& path);
 
-std::string read_file(const fs::path& path);
+// Whole files. What is larger than anything we write there is refused before it fills the memory.
+inline constexpr std::uint64_t kMostFileBytes = 1 << 28, kAnyFileBytes = ~std::uint64_t{0};
+std::string read_file(const fs::path& path, std::uint64_t most = kMostFileBytes);
 
 // A file of ours that grows or stays, made where it is missing; flags: as of open(2). A link under
 // its name is refused: it would lead what is written out of the folder.

@@ -29,7 +29,7 @@ extern "C" void on_stop_signal(int number) {
   stop_requested = true;
   std::int64_t first = 0;  // another signal, or thread, may have been here at the same time
   if (requested_ms.compare_exchange_strong(first, now_ms())) return;
-  if (now_ms() - first < kSameWishMs) return;
+  if (number != SIGINT || now_ms() - first < kSameWishMs) return;
   ::signal(number, SIG_DFL);
   ::raise(number);  // arrives when this handler returns
 }

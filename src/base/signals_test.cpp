@@ -18,7 +18,7 @@ TEST(StopSignals, TheFirstSignalSetsTheFlagAndTheNextObjectStartsAfresh) {
   }
 }
 
-TEST(StopSignals, TheSecondSignalEndsTheProcess) {
+TEST(StopSignals, ASecondSigintEndsTheProcess) {
   const auto twice = [](int first, int second) {
     const StopSignals signals;
     ::raise(first);
@@ -26,7 +26,11 @@ TEST(StopSignals, TheSecondSignalEndsTheProcess) {
     ::raise(second);
   };
   EXPECT_EXIT(twice(SIGINT, SIGINT), testing::KilledBySignal(SIGINT), "");
-  EXPECT_EXIT(twice(SIGINT, SIGTERM), testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(twice(SIGTERM, SIGINT), testing::KilledBySignal(SIGINT), "");
+  for (const auto& [first, second] :
+       {std::pair{SIGINT, SIGTERM}, {SIGTERM, SIGTERM}, {SIGUSR1, SIGTERM}, {SIGTERM, SIGUSR1}}) {
+    twice(first, second);  // would end this test
+  }
 }
 
 TEST(StopSignals, WhatIsPassedOnAtOnceIsTheSameWish) {

@@ -55,4 +55,19 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c >= kIllFormed || (c >= 0x200e && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+std::string without_controls(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    const bool control = is_control(next_code_point(text, at));
+    out += control ? std::string_view("?") : text.substr(begin, at - begin);
+  }
+  return out;
+}
+
 }  // namespace tandem

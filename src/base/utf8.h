@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace tandem {
@@ -14,5 +15,11 @@ char32_t next_code_point(std::string_view text, std::size_t& at);
 
 // True for well-formed UTF-8: no cut, overlong or surrogate sequence, nothing above U+10FFFF.
 bool is_valid_utf8(std::string_view text);
+
+// Control characters, marks that turn the direction of text, and what is not text.
+bool is_control(char32_t c);
+
+// For terminals and logs, where they would do something: each of those is a question mark.
+std::string without_controls(std::string_view text);
 
 }  // namespace tandem

@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "cli/verbs.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
@@ -62,7 +63,8 @@ void print_dataset(const DatasetCard& card, const Json& facts) {
     text += format("  {:<14} {:>12} bytes\n", name, size.as_int());
   }
   for (const Json& pair : facts.at("pairs").items()) {
-    text += format("src: {}\ntgt: {}\n", pair.at("src").as_string(), pair.at("tgt").as_string());
+    text += format("src: {}\ntgt: {}\n", without_controls(pair.at("src").as_string()),
+                   without_controls(pair.at("tgt").as_string()));
   }
   if (facts.at("verified").as_bool()) text += "every byte was read and is sound\n";
   std::fputs(text.c_str(), stdout);

@@ -228,7 +228,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   files.share_datasets();
   const Dataset data(config.data);
   const Json settings = settings_of(config, data, comm.size());
-  check_same_settings(comm, settings);
+  check_same_settings(comm, Json(settings).set("valid", valid_identity(data)));
   const RunFolder run(config.run);
   make_run_folders(run);
   std::optional<RunLock> lock;

@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -9,12 +10,25 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
+#include "cli/cut_files.h"
 
 namespace tandem {
 namespace {
 
+// Messages repeat what users and files hold. Some have several lines.
+std::string shown(std::string_view message) {
+  std::string text;
+  for (std::size_t begin = 0; begin <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', begin), message.size());
+    text += (begin > 0 ? "\n" : "") + without_controls(message.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return text;
+}
+
 int fail(ExitCode code, std::string_view message) {
-  const std::string line = format("tandem: {}\n", message);
+  const std::string line = format("tandem: {}\n", shown(message));
   std::fputs(line.c_str(), stderr);
   return static_cast<int>(code);
 }
@@ -36,6 +50,7 @@ ExitCode run(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
 int run_program(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
   // Whatever is written may hold somebody's text: it is for its owner alone, who may share it.
   ::umask(::umask(0) | S_IRWXG | S_IRWXO);
+  name_cut_files();
   try {
     return static_cast<int>(run(argc, argv, add_verbs));
   } catch (const Error& error) {

@@ -32,7 +32,7 @@ ValidText valid_text(const RunConfig& config) {
   const auto most = static_cast<std::size_t>(
       config.eval.sentences.value_or(std::numeric_limits<std::int64_t>::max()));
   ValidText text{
-      first_lines(folder / "valid.src.txt", most), first_lines(folder / "valid.tgt.txt", most), {}};
+      first_lines(folder / kValidSources, most), first_lines(folder / kValidReferences, most), {}};
   text.shown = sample_lines(text.sources.size(), static_cast<std::size_t>(config.eval.samples));
   return text;
 }

@@ -105,7 +105,7 @@ FolderPlace HostFiles::place_of_checkpoint(const FolderOffer& offer) const {
   place.problem = checkpoint_problem;
   place.kept = [this, step = offer.step] {
     atomic_write(run_.latest(), checkpoint_name(step) + "\n");
-    if (team_.world().rank != 0) delete_old_checkpoints(run_, config_.checkpoint.keep);
+    if (team_.world().rank != 0) delete_old_checkpoints(run_, config_.checkpoint.keep, step);
   };
   return place;
 }
@@ -206,7 +206,7 @@ ResumePoint HostFiles::resume_point(const std::string& choice) {
     if (std::stoll(steps[rank]) > std::stoll(steps[owner])) owner = rank;
   }
   if (owner == 0) {
-    if (first) refuse_if_all_damaged(run_, own);
+    if (first) refuse_if_lost(run_, own);
     return own;
   }
   const std::int64_t step = std::stoll(steps[owner]);

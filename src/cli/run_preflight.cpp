@@ -35,7 +35,8 @@ HostFacts own_facts(const PreflightParts& parts) {
   facts.settings = dump_json(parts.config);
   if (parts.data != nullptr) {
     facts.dataset =
-        format("{}-{}", train_identity(*parts.data), hash_text(parts.data->vocab->hash()));
+        format("{}-{}-{}", train_identity(*parts.data), hash_text(parts.data->vocab->hash()),
+               valid_identity(*parts.data));
   }
   if (!parts.interface.empty()) facts.nic = read_own_nic(kSystemNics, parts.interface);
   facts.disk_free_bytes = disk_free_bytes(parts.config.run);

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "config/dump.h"
+#include "data/dataset.h"
 #include "train/lr_schedule.h"
 
 namespace tandem {
@@ -76,6 +77,7 @@ Dataset::Dataset(const DataConfig& config)
       corpora(open_corpora(chosen)),
       train(mixture_of(chosen, corpora)) {
   check_vocabulary(valid, config.path, "valid", *vocab, config.path);
+  for (const char* name : {kValidSources, kValidReferences}) verify_file(config.path, card, name);
   for (std::size_t i = 0; i < corpora.size(); ++i) {
     check_vocabulary(corpora[i], chosen[i].path, "train", *vocab, config.path);
   }
@@ -105,6 +107,12 @@ std::string train_identity(const Dataset& data) {
         format("{}:{}", hash_text(data.corpora[i].fingerprint()), data.chosen[i].weight));
   }
   return format("{}", join(parts, ", "));
+}
+
+std::string valid_identity(const Dataset& data) {
+  const auto& hashes = data.card.file_hashes;
+  return format("{}-{}-{}", hash_text(data.valid.fingerprint()),
+                hash_text(hashes.at(kValidSources)), hash_text(hashes.at(kValidReferences)));
 }
 
 BatchSetting batch_setting(const RunConfig& c, int workers) {

@@ -37,6 +37,8 @@ struct Dataset {
 PartCard train_card(const Dataset& data);
 // The hash of what is trained on; of several corpora, each hash with its weight.
 std::string train_identity(const Dataset& data);
+// The hashes of what is judged by: tokens and text.
+std::string valid_identity(const Dataset& data);
 
 // workers: batch.sentences_per_worker is multiplied by it.
 BatchSetting batch_setting(const RunConfig& config, int workers = 1);

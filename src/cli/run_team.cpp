@@ -43,10 +43,14 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   launched_ = describe(options.launch, options.host.name);
   const bool speaks = options.launch.rank == 0;
   if (speaks) options.say = say;
-  options.on_event = [this](const std::string& event) {
-    const std::lock_guard lock(mutex_);
-    events_.push_back(event);
+  const auto keep_as = [this](const char* kind) {
+    return [this, kind](const std::string& text) {
+      const std::lock_guard lock(mutex_);
+      events_.push_back({kind, text});
+    };
   };
+  options.on_event = keep_as("straggler");
+  options.on_refused = keep_as("stranger");
   options.stop = &stop;
   options.on_lost = [this](const std::string& cause) { lost(cause); };
   meeting_ = meet(options);
@@ -169,7 +173,7 @@ bool Team::wants_stop(const std::atomic<bool>& stop) {
   return meeting_->heartbeat().stop_wanted();
 }
 
-std::vector<std::string> Team::take_events() {
+std::vector<TeamEvent> Team::take_events() {
   const std::lock_guard lock(mutex_);
   return std::exchange(events_, {});
 }

@@ -23,6 +23,11 @@
 
 namespace tandem {
 
+struct TeamEvent {
+  const char* kind;  // of the journal's event
+  std::string text;
+};
+
 class Team {
  public:
   // Meets all others. stop: set by a signal, which ends the waiting.
@@ -65,9 +70,9 @@ class Team {
   // For long work between two steps, with this worker's flag: whether it or another one was told to
   // stop.
   bool wants_stop(const std::atomic<bool>& stop);
-  // What the watch has noticed since the last call, such as a worker slower than the others, or one
-  // that is waited for. Any thread may ask.
-  std::vector<std::string> take_events();
+  // What the watch has noticed since the last call, such as a worker slower than the others, one
+  // that is waited for, or strangers that were refused. Any thread may ask.
+  std::vector<TeamEvent> take_events();
 
   // Does the work. When it throws, the others hear why before the exception goes on.
   template <class Work>
@@ -91,7 +96,7 @@ class Team {
   std::atomic<bool> ending_ = false;  // the main thread says what happened
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;
-  std::vector<std::string> events_;
+  std::vector<TeamEvent> events_;
   std::unique_ptr<Meeting> meeting_;  // none: alone
   std::unique_ptr<Comm> comm_;
   std::unique_ptr<HostMemory> memory_;

@@ -63,8 +63,8 @@ class SamplesForRank0 final : public Observer {
 }  // namespace
 
 void tell_events(Team& team, Observer& observers) {
-  for (std::string& event : team.take_events()) {
-    observers.on_event({team.step(), "straggler", std::move(event)});
+  for (auto& [kind, text] : team.take_events()) {
+    observers.on_event({team.step(), kind, std::move(text)});
   }
 }
 

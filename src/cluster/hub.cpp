@@ -231,7 +231,9 @@ class Hub::Loop final : public HubPeers {
     } else {
       hand_over(connection);
     }
-    if (!alive) connection.doomed = true;
+    if (alive) return;
+    if (!connection.known) refuse(connection, std::chrono::steady_clock::now());
+    connection.doomed = true;
   }
 
   void judge(Connection& connection) {

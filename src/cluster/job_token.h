@@ -2,7 +2,7 @@
 // 256 random bits where a launcher can carry them (PMIx, tandem train --workers). By hand, with
 // torchrun and with srun without PMIx it is made from TANDEM_TOKEN and what tells this job from
 // others; without TANDEM_TOKEN it is made from the latter alone, which keeps jobs apart but
-// can be guessed: `guessable`, and the start says so.
+// can be guessed: `guessable`, and refused between hosts.
 #pragma once
 
 #include <string>

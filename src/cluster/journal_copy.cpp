@@ -143,7 +143,7 @@ void JournalCopy::open_file() {
 // Whole lines only; half of one is cut off.
 void JournalCopy::tell_what_is_here() {
   ask_again_ = {};
-  const std::string text = read_file(path_);
+  const std::string text = read_file(path_, kAnyFileBytes);
   const std::string_view whole = std::string_view(text).substr(0, text.rfind('\n') + 1);
   size_ = static_cast<std::int64_t>(whole.size());
   if (::ftruncate(file_.get(), size_) != 0) {

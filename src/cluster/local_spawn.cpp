@@ -190,6 +190,7 @@ class Crowd {
 struct AttemptEnd {
   SpawnVerdict verdict;
   bool stopped = false;  // somebody asked for it
+  bool as_asked = false;
 };
 
 bool asks_to_stop(int signal) {
@@ -225,6 +226,7 @@ AttemptEnd run_once(const SpawnSetting& setting, const Attempt& attempt,
     }
   }
   end.verdict = verdict_of(crowd.ends());
+  end.as_asked = end.stopped && all_ended_as_asked(crowd.ends());
   return end;
 }
 
@@ -261,8 +263,11 @@ ExitCode run_local_workers(const SpawnSetting& setting) {
   RestartPolicy policy(setting.restarts, setting.progress());
   Attempt attempt{setting.arguments};
   for (;;) {
-    const auto [verdict, stopped] = run_once(setting, attempt, signals);
+    const auto [verdict, stopped, as_asked] = run_once(setting, attempt, signals);
     if (verdict.code == ExitCode::ok) return verdict.code;
+    if (as_asked && verdict.killed) {
+      throw Interrupted("stopped before all workers were there; run the same command to go on");
+    }
     const RestartChoice choice =
         policy.after({verdict.code, verdict.killed, stopped, setting.progress()});
     if (choice.gave_up) give_up(setting, verdict);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -21,6 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr auto kLook = milliseconds(30);       // between two looks at the store
 constexpr auto kAttempt = milliseconds(2000);  // for one call to rank 0
+constexpr auto kRefused = milliseconds(6000);  // rank 0 says no for so long: it means it
 constexpr auto kHearOut = milliseconds(2000);  // rank 0 waits so long for all to hear why not
 constexpr const char* kWorldKey = "meeting/world";
 
@@ -63,6 +65,7 @@ class MeetingMaker {
     } else {
       attend();
     }
+    *meeting_->met_ = true;
     return std::move(meeting_);
   }
 
@@ -100,7 +103,7 @@ class MeetingMaker {
     }
     MeetingPlace place =
         open_place(launch_, candidates, options_.interfaces, options_.host.name, pmix_.get());
-    warn_if_guessable(place.token);
+    refuse_if_guessable(place.token);
     meeting_->token_ = place.token.bytes;
     meeting_->store_service_ = std::make_unique<StoreService>();
     meeting_->heartbeat_service_ = std::make_unique<HeartbeatService>(
@@ -109,7 +112,8 @@ class MeetingMaker {
     HubOptions hub;
     hub.token = place.token.bytes;
     hub.size = launch_.size;
-    hub.say = options_.say;
+    hub.say = [say = options_.say, on_refused = options_.on_refused,
+               met = meeting_->met_](const std::string& text) { (*met ? on_refused : say)(text); };
     meeting_->hub_ = std::make_unique<Hub>(
         std::move(place.sockets), hub,
         std::map<Purpose, HubService*>{{Purpose::store, meeting_->store_service_.get()},
@@ -122,9 +126,9 @@ class MeetingMaker {
     meeting_->store_ = network_store([dial = dial_] { return dial(Purpose::store); });
   }
 
-  void warn_if_guessable(const JobToken& token) const {
+  void refuse_if_guessable(const JobToken& token) const {
     if (!token.guessable || launch_.one_host()) return;
-    options_.say(
+    throw UserError(
         "no TANDEM_TOKEN: whoever knows this job's address and port could join it; set it to the "
         "same random text on all hosts");
   }
@@ -132,6 +136,7 @@ class MeetingMaker {
   void find_hub() {
     const auto wait = std::chrono::ceil<std::chrono::seconds>(options_.join_timeout);
     const MeetingPlace place = find_place(launch_, pmix_.get(), wait);
+    refuse_if_guessable(place.token);
     meeting_->token_ = place.token.bytes;
     const Endpoint endpoint = try_until_reached(place);
     dial_ = [endpoint, token = place.token.bytes,
@@ -149,16 +154,25 @@ class MeetingMaker {
   Endpoint try_until_reached(const MeetingPlace& place) {
     next_news_ = steady_clock::now() + options_.news;
     std::string problem = "not tried";
-    Endpoint last;
+    std::optional<steady_clock::time_point> refused_since;
     do {
+      bool refused = false;
       for (const Endpoint& endpoint : place.endpoints) {
-        last = endpoint;
         const auto deadline = std::min(steady_clock::now() + kAttempt, deadline_ + kLook);
         std::string why;
-        const FileDescriptor fd =
-            call(endpoint, place.token.bytes, caller(Purpose::store), deadline, why);
-        if (fd.get() >= 0) return endpoint;
+        const FileDescriptor fd = connect_to(endpoint, deadline, why);
+        if (fd.get() >= 0) {
+          why = introduce(fd.get(), place.token.bytes, caller(Purpose::store), deadline);
+          if (why.empty()) return endpoint;
+          refused = steady_clock::now() < deadline;  // not merely slow to answer
+        }
         problem = format("{}: {}", to_text(endpoint), why);
+      }
+      if (!refused) refused_since = {};
+      if (refused && !refused_since) refused_since = steady_clock::now();
+      if (refused && steady_clock::now() - *refused_since > kRefused) {
+        throw UserError(format("rank {} on {} was refused by rank 0 at {}", launch_.rank,
+                               options_.host.name, problem));
       }
       say_now_and_then([&] {
         return format("rank {} of {} waits for rank 0 at {}", launch_.rank, options_.host.name,

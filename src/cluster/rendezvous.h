@@ -42,6 +42,8 @@ struct MeetingOptions {
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const std::string& cause)> on_lost = end_process;
   std::function<void(const std::string& event)> on_event = [](const std::string&) {};  // rank 0
+  // Strangers that rank 0 refused; while the workers meet, say() tells of them.
+  std::function<void(const std::string& event)> on_refused = [](const std::string&) {};
   const std::atomic<bool>* stop = nullptr;  // set: Interrupted
 };
 
@@ -67,6 +69,7 @@ class Meeting {
   friend class MeetingMaker;
   Meeting() = default;
   World world_;
+  std::shared_ptr<std::atomic<bool>> met_ = std::make_shared<std::atomic<bool>>(false);
   std::string token_, interface_, reason_;
   FileDescriptor journal_;  // a connection for it; later the hub may not listen there any more
   // Destroyed from the last to the first: the heartbeat's end is still heard by the hub.

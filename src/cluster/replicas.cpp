@@ -12,18 +12,13 @@
 namespace tandem {
 
 std::vector<int> odd_ones(std::span<const std::uint64_t> hashes) {
-  std::uint64_t right = 0;
-  std::ptrdiff_t crowd = 0;
-  for (const std::uint64_t hash : hashes) {
-    const auto equal = std::ranges::count(hashes, hash);
-    if (equal > crowd) {
-      right = hash;
-      crowd = equal;
-    }
-  }
+  const auto has_most = [&](std::uint64_t hash) {
+    return 2 * static_cast<std::size_t>(std::ranges::count(hashes, hash)) > hashes.size();
+  };
+  const auto right = std::ranges::find_if(hashes, has_most);
   std::vector<int> odd;
   for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
-    if (hashes[rank] != right) odd.push_back(static_cast<int>(rank));
+    if (right == hashes.end() || hashes[rank] != *right) odd.push_back(static_cast<int>(rank));
   }
   return odd;
 }
@@ -41,11 +36,12 @@ void check_replicas(Comm& comm, const at::Tensor& values, std::int64_t step) {
   std::vector<std::string> names;
   for (const int rank : odd_ones(hashes)) names.push_back(comm.world().name_of(rank));
   if (names.empty()) return;
-  throw EnvError(
-      format("after step {} the weights of {} differ from those of the other workers; check that "
-             "all hosts run the same build and that its memory is sound, then run the same command "
-             "again to go on from the newest checkpoint",
-             step, join(names, ", ")));
+  const bool all = names.size() == hashes.size();
+  throw EnvError(format(
+      "after step {} the weights of {} differ from {}; check that all hosts run the same build and "
+      "that their memory is sound, then run the same command again to go on from the newest "
+      "checkpoint",
+      step, join(names, ", "), all ? "each other" : "those of the other workers"));
 }
 
 }  // namespace tandem

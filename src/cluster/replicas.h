@@ -12,8 +12,7 @@
 
 namespace tandem {
 
-// The ranks that are not with the largest crowd of equal hashes; of equal crowds the one with the
-// lowest rank is right.
+// The ranks that differ from what more than half of them have; all, where no hash has that many.
 std::vector<int> odd_ones(std::span<const std::uint64_t> hashes);
 
 // Compares the weights of all workers by hash. A difference is an EnvError on all of them, which

@@ -1,8 +1,10 @@
 #include "cluster/worker_ends.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/format.h"
+#include "base/signals.h"
 
 namespace tandem {
 namespace {
@@ -54,6 +56,15 @@ SpawnVerdict verdict_of(const std::vector<WorkerEnd>& ends) {
         "checkpoint";
   }
   return verdict;
+}
+
+bool all_ended_as_asked(const std::vector<WorkerEnd>& ends) {
+  return std::ranges::all_of(ends, [](const WorkerEnd& end) {
+    const bool by_that_signal = std::ranges::find(kStopSignals, end.signal) != kStopSignals.end();
+    const bool in_order = end.exit_code == static_cast<int>(ExitCode::ok) ||
+                          end.exit_code == static_cast<int>(ExitCode::interrupted);
+    return by_that_signal || end.stopped_by_us || (end.signal == 0 && in_order);
+  });
 }
 
 }  // namespace tandem

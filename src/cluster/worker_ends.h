@@ -29,4 +29,7 @@ struct SpawnVerdict {
 };
 SpawnVerdict verdict_of(const std::vector<WorkerEnd>& ends);
 
+// Everybody ended as asked, some before they could listen to a signal: nothing was begun there.
+bool all_ended_as_asked(const std::vector<WorkerEnd>& ends);
+
 }  // namespace tandem

@@ -67,6 +67,7 @@ Corpus::Corpus(const fs::path& dataset, const std::string& part)
 
   bounds_ = view_as<std::uint64_t>(body).first(words - blocks);
   block_hashes_ = view_as<std::uint64_t>(body).last(blocks);
+  block_is_sound_ = std::make_unique<std::atomic<bool>[]>(blocks);
   const auto makes_a_sentence = [](std::uint64_t begin, std::uint64_t end) {
     return begin <= end && end - begin <= kMostSentenceIds;
   };
@@ -84,6 +85,10 @@ Corpus::Corpus(const fs::path& dataset, const std::string& part)
 
 void Corpus::copy(std::uint64_t begin, std::uint64_t end, std::int32_t* out) const {
   const auto bytes = tokens_.bytes();
+  for (std::size_t block = begin * bytes_per_id_ / kHashBlockBytes;
+       block * kHashBlockBytes < end * bytes_per_id_; ++block) {
+    if (!block_is_sound_[block].load(std::memory_order_relaxed)) verify_block(block);
+  }
   if (bytes_per_id_ == 2) {
     const auto ids = view_as<std::uint16_t>(bytes).subspan(begin, end - begin);
     std::ranges::copy(ids, out);
@@ -102,13 +107,15 @@ void Corpus::copy_tgt(std::size_t pair, std::int32_t* out) const {
 }
 
 void Corpus::verify() const {
-  const auto bytes = tokens_.bytes();
-  for (std::size_t block = 0; block < block_hashes_.size(); ++block) {
-    const std::size_t begin = block * kHashBlockBytes;
-    const std::size_t size = std::min<std::size_t>(kHashBlockBytes, bytes.size() - begin);
-    if (hash64(bytes.subspan(begin, size)) != block_hashes_[block]) {
-      refuse(tokens_path_, format("damaged between bytes {} and {}", begin, begin + size));
-    }
+  for (std::size_t block = 0; block < block_hashes_.size(); ++block) verify_block(block);
+}
+
+void Corpus::verify_block(std::size_t block) const {
+  const std::size_t begin = block * kHashBlockBytes;
+  const std::size_t size = std::min<std::size_t>(kHashBlockBytes, tokens_.bytes().size() - begin);
+  const auto bytes = tokens_.bytes().subspan(begin, size);
+  if (hash64(bytes) != block_hashes_[block]) {
+    refuse(tokens_path_, format("damaged between bytes {} and {}", begin, begin + size));
   }
   const auto in_vocab = [this](auto id) {
     return static_cast<std::int64_t>(id) >= 0 && static_cast<std::int64_t>(id) < vocab_size_;
@@ -117,6 +124,7 @@ void Corpus::verify() const {
                          ? std::ranges::all_of(view_as<std::uint16_t>(bytes), in_vocab)
                          : std::ranges::all_of(view_as<std::int32_t>(bytes), in_vocab);
   if (!sound) refuse(tokens_path_, format("an id is not below the vocabulary's {}", vocab_size_));
+  block_is_sound_[block].store(true, std::memory_order_relaxed);
 }
 
 }  // namespace tandem

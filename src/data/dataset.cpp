@@ -26,16 +26,20 @@ void verify_part(const fs::path& dataset, const std::string& name, const PartCar
 
 }  // namespace
 
+void verify_file(const fs::path& dataset, const DatasetCard& card, const std::string& name) {
+  const MappedFile file(dataset / name);
+  const auto known = card.file_hashes.find(name);
+  const std::string is = hash_text(hash64(file.bytes()));
+  const std::string was = known == card.file_hashes.end() ? "none" : hash_text(known->second);
+  if (is == was) return;
+  throw UserError(
+      format("{}: damaged or exchanged (hash {} instead of {}); prepare the dataset again",
+             (dataset / name).string(), is, was));
+}
+
 DatasetCard verify_dataset(const fs::path& dataset) {
   DatasetCard card = read_card(dataset);
-  for (const auto& [name, hash] : card.file_hashes) {
-    const MappedFile file(dataset / name);
-    if (hash64(file.bytes()) != hash) {
-      throw UserError(
-          format("{}: damaged or exchanged (hash {} instead of {}); prepare the dataset again",
-                 (dataset / name).string(), hash_text(hash64(file.bytes())), hash_text(hash)));
-    }
-  }
+  for (const auto& [name, hash] : card.file_hashes) verify_file(dataset, card, name);
   verify_part(dataset, "train", card.train, card);
   verify_part(dataset, "valid", card.valid, card);
   return card;

@@ -48,6 +48,8 @@ Json card_json(const DatasetCard& card);
 std::string card_text(const DatasetCard& card);
 
 void write_card(const fs::path& dataset, const DatasetCard& card);
+inline constexpr const char *kValidSources = "valid.src.txt", *kValidReferences = "valid.tgt.txt";
+
 // Checks the card's own hash.
 DatasetCard read_card(const fs::path& dataset);
 

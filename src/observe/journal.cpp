@@ -22,7 +22,7 @@ constexpr std::size_t kMostWaitingBytes = 16 << 20;
 
 // Where the last whole line ends.
 off_t end_of_whole_lines(const fs::path& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_file(path, kAnyFileBytes);
   return static_cast<off_t>(text.rfind('\n') + 1);  // npos + 1 is 0
 }
 
@@ -77,7 +77,7 @@ std::vector<Json> lines_that_count(std::vector<Json> lines) {
 }
 
 std::vector<Json> read_journal(const fs::path& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_file(path, kAnyFileBytes);
   std::vector<Json> lines;
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {

@@ -41,11 +41,11 @@ Tensor passing_floats(std::int64_t count) {
                        [bytes](void* memory) { give_back_memory(memory, bytes); });
 }
 
-void delete_old_checkpoints(const RunFolder& run, std::int64_t keep) {
+void delete_old_checkpoints(const RunFolder& run, std::int64_t keep, std::int64_t saved) {
   const auto checkpoints = run.list_checkpoints();
   std::vector<std::int64_t> steps;
   for (const auto& [step, folder] : checkpoints) steps.push_back(step);
-  for (const std::int64_t step : steps_to_delete(steps, static_cast<std::size_t>(keep))) {
+  for (const std::int64_t step : steps_to_delete(steps, static_cast<std::size_t>(keep), saved)) {
     delete_folder(checkpoints.at(step));
   }
 }
@@ -153,7 +153,7 @@ SaveOutcome CheckpointStore::write(const SaveRequest& request) const {
 }
 
 void CheckpointStore::delete_old(const TrainState& state) const {
-  delete_old_checkpoints(run_, files_.config.checkpoint.keep);
+  delete_old_checkpoints(run_, files_.config.checkpoint.keep, state.step);
   for (const auto& [folder, model] : run_.list_best()) {
     const bool kept = std::ranges::any_of(state.best, [&](const BestModel& best) {
       return folder.filename().string() == best_name(best);

@@ -41,8 +41,8 @@ struct SaveOutcome {
 // A buffer for a save; its memory goes back to the system with the last reference to it.
 Tensor passing_floats(std::int64_t count);
 
-// All but the newest `keep` of a run.
-void delete_old_checkpoints(const RunFolder& run, std::int64_t keep);
+// See steps_to_delete.
+void delete_old_checkpoints(const RunFolder& run, std::int64_t keep, std::int64_t saved);
 
 class CheckpointStore {
  public:

@@ -181,9 +181,11 @@ TEST(StopRule, EachLimitEndsTheRunAndNothingElseDoes) {
 }
 
 TEST(Retention, TheNewestStay) {
-  EXPECT_EQ(steps_to_delete({30, 10, 20}, 2), std::vector<std::int64_t>{10});
-  EXPECT_TRUE(steps_to_delete({30, 10}, 2).empty());
-  EXPECT_TRUE(steps_to_delete({}, 2).empty());
+  EXPECT_EQ(steps_to_delete({30, 10, 20}, 2, 30), std::vector<std::int64_t>{10});
+  EXPECT_TRUE(steps_to_delete({30, 10}, 2, 30).empty());
+  EXPECT_TRUE(steps_to_delete({}, 2, 0).empty());
+  // 40 and 50 could not be used, so the run went on from 20.
+  EXPECT_EQ(steps_to_delete({10, 20, 25, 40, 50}, 2, 25), std::vector<std::int64_t>{10});
 }
 
 TEST(Retention, TheBestStayAndTheOlderOfEqualOnesIsBetter) {

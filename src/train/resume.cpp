@@ -27,6 +27,12 @@ ResumePoint named(const RunFolder& run, const fs::path& folder) {
   return {folder, {}};
 }
 
+bool tells_of_checkpoints(const fs::path& journal) {
+  std::error_code unknown;
+  return fs::exists(journal, unknown) &&
+         read_file(journal, kAnyFileBytes).find("\"type\":\"checkpoint\"") != std::string::npos;
+}
+
 void compare(const Json* was, const Json* is, const std::string& key,
              std::vector<SettingChange>& changes) {
   const bool nested = (was != nullptr && was->is_object()) || (is != nullptr && is->is_object());
@@ -67,8 +73,15 @@ ResumePoint newest_whole_checkpoint(const RunFolder& run, std::int64_t last) {
   return point;
 }
 
-void refuse_if_all_damaged(const RunFolder& run, const ResumePoint& point) {
-  if (point.checkpoint || point.damaged.empty()) return;
+void refuse_if_lost(const RunFolder& run, const ResumePoint& point) {
+  if (point.checkpoint) return;
+  if (point.damaged.empty()) {
+    if (!tells_of_checkpoints(run.journal())) return;
+    throw UserError(
+        format("{} was saved before, as its journal tells, but its checkpoints are gone; restore "
+               "one, or start anew with another run= or with --resume never",
+               run.root().string()));
+  }
   throw UserError(
       format("no checkpoint of {} is whole ({}); restore one, or set another run= to "
              "start anew",
@@ -78,7 +91,7 @@ void refuse_if_all_damaged(const RunFolder& run, const ResumePoint& point) {
 ResumePoint find_resume_point(const RunFolder& run, const std::string& choice) {
   if (choice == "auto") {
     ResumePoint point = newest_whole_checkpoint(run);
-    refuse_if_all_damaged(run, point);
+    refuse_if_lost(run, point);
     return point;
   }
   if (choice != "never") return named(run, choice);

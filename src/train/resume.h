@@ -23,7 +23,7 @@ struct ResumePoint {
 ResumePoint newest_whole_checkpoint(const RunFolder& run,
                                     std::int64_t last = std::numeric_limits<std::int64_t>::max());
 // Checkpoints that are all damaged are not overwritten by a new start: UserError.
-void refuse_if_all_damaged(const RunFolder& run, const ResumePoint& point);
+void refuse_if_lost(const RunFolder& run, const ResumePoint& point);
 
 // choice: "auto" (the newest whole checkpoint, if there is any), "never" (a run directory that has
 // checkpoints is refused), or a checkpoint's folder. Checkpoints of which none is whole: UserError.

@@ -21,7 +21,9 @@ constexpr std::string_view kStep = "step-", kLoss = "val_loss=", kBetween = "-st
 
 }  // namespace
 
-std::vector<std::int64_t> steps_to_delete(std::vector<std::int64_t> steps, std::size_t keep) {
+std::vector<std::int64_t> steps_to_delete(std::vector<std::int64_t> steps, std::size_t keep,
+                                          std::int64_t saved) {
+  std::erase_if(steps, [&](std::int64_t step) { return step > saved; });
   std::ranges::sort(steps);
   steps.resize(steps.size() - std::min(keep, steps.size()));
   return steps;

@@ -12,8 +12,10 @@
 
 namespace tandem {
 
-// Steps of checkpoints to delete: all but the newest `keep`.
-std::vector<std::int64_t> steps_to_delete(std::vector<std::int64_t> steps, std::size_t keep);
+// Steps of checkpoints to delete: all but the newest `keep` up to the one saved last. Later ones are
+// those that a resumed run could not use: they neither count nor go.
+std::vector<std::int64_t> steps_to_delete(std::vector<std::int64_t> steps, std::size_t keep,
+                                          std::int64_t saved);
 
 // The list with the candidate in its place, cut to the best `keep`. Of equal losses the older is
 // the better one. A loss that is not finite is never among them.

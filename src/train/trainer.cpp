@@ -310,21 +310,15 @@ void Trainer::show_samples() {
   });
 }
 
-// Looked at only when there is cause: a step that could not be used.
-bool Trainer::weights_are_finite() const {
-  return state_.loss_scale.skips_in_a_row == 0 ||
-         at::isfinite(parts_.model.params().values()).all().item<bool>();
-}
-
 void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   if (!checkpoint && !best) return;
-  if (!parts_.local && !weights_are_finite()) return;
+  const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
+  if (!at::isfinite(common).all().item<bool>()) return;  // on all workers alike
   if (checkpoint) saved_step_ = state_.step;
   SaveRequest request{checkpoint, best, state_, setting_.settings};
   request.state.seconds = seconds();
   if (parts_.adam.sharded()) return save_sharded(std::move(request));
   const auto kept = checkpoint ? parts_.exchange.gather_kept() : std::vector<Tensor>();
-  const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
   if (checkpoint && parts_.local) save_host_part(common);
   if (!parts_.comm.first()) return;
   parts_.watch.at(state_.step, "saving");

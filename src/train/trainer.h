@@ -108,7 +108,6 @@ class Trainer {
   void judge(const StepRecord& record) const;
   std::optional<BestModel> evaluate();
   void show_samples();
-  bool weights_are_finite() const;
   void save(bool checkpoint, std::optional<BestModel> best);
   void save_sharded(SaveRequest request);
   void report_saves(bool last);

@@ -114,8 +114,9 @@ def test_a_lost_disk_is_replaced_by_the_mirror_and_the_run_goes_on_to_the_bit(ho
 
 def test_a_mirror_that_cannot_be_written_is_an_event_and_not_the_end(hosts):
     shutil.copytree(hosts.a / "data", hosts.b / "data")
-    (hosts.b / "run").mkdir()
-    (hosts.b / "run/checkpoints").write_text("not a folder")
+    (hosts.b / "run/checkpoints").mkdir(parents=True)
+    for step in (4, 5):
+        (hosts.b / f"run/checkpoints/.step-{step:08}.partial").write_text("in the way")
     hosts.train("stop.steps=5", "checkpoint.mirror=true")
     warnings = [event["text"] for event in hosts.records("event") if event["kind"] == "warning"]
     assert any(re.search(r"the checkpoint of step [45] could not be copied to host-b: .*; training goes on", text) for text in warnings), warnings

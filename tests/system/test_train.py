@@ -274,6 +274,21 @@ def test_a_signal_saves_ends_with_75_and_resumes_exactly(make_run, whole, sign):
         assert run.losses() == whole().losses() and run.weights(20) == whole().weights(20)
 
 
+@pytest.mark.parametrize("first, second", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGUSR1, signal.SIGTERM)])
+def test_a_second_signal_does_not_spoil_what_is_being_saved(make_run, first, second):
+    run = make_run()
+    child = run.start("stop.steps=1000000", "batch.tokens=40000", "model.d_model=128", "model.encoder_layers=4", "checkpoint.every=0", "eval.every=0")
+    run.wait_for_step(child, 1)
+    child.send_signal(first)
+    for _ in range(10):
+        if child.poll() is None:
+            child.send_signal(second)
+        time.sleep(0.2)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 75, stderr
+    assert run.checkpoints() == [f"step-{max(run.losses()):08}"]
+
+
 def test_a_finished_run_is_left_as_it_is(make_run):
     run = make_run()
     run.train()
@@ -345,6 +360,28 @@ def test_without_a_whole_checkpoint_it_does_not_start_anew(make_run):
     before = run.raw_lines()
     refused(run.train(code=2), "no checkpoint", "state.json is missing", "run=")
     assert run.raw_lines() == before
+
+
+def test_without_any_checkpoint_it_does_not_start_anew_by_itself(make_run):
+    run = make_run()
+    run.train("stop.steps=5")
+    shutil.rmtree(run.path / "checkpoints")
+    before = run.raw_lines()
+    refused(run.train(code=2), "its checkpoints are gone", "--resume never")
+    assert run.raw_lines() == before
+    run.train("--resume", "never", "stop.steps=5")
+    assert run.checkpoints() == ["step-00000005"]
+
+
+def test_damaged_checkpoints_do_not_push_whole_ones_out(make_run):
+    run = make_run()
+    run.train("checkpoint.keep=4")
+    for step in (10, 15, 20):
+        (run.path / f"checkpoints/step-{step:08}/model.safetensors").write_bytes(b"")
+    run.train("checkpoint.keep=3", "stop.steps=7")
+    assert run.checkpoints()[:2] == ["step-00000005", "step-00000007"]
+    run.train("checkpoint.keep=3", "stop.steps=8")
+    assert run.lines("run")[-1]["resumed_from"] == 7
 
 
 def test_resume_never_and_from_a_named_checkpoint(make_run, whole):
@@ -465,6 +502,44 @@ def test_what_is_written_at_once_replaces_a_link(make_run, tmp_path):
     run.tandem("report", run.path)
     assert outside.read_text() == "precious"
     assert not any((run.path / name).is_symlink() for name in ("config.yaml", "report.html"))
+
+
+@pytest.mark.parametrize("name", ["train.tokens", "valid.tokens", "valid.src.txt", "valid.tgt.txt", "vocab.model"])
+def test_a_damaged_dataset_is_not_trained_on(make_run, data, tmp_path, name):
+    run = make_run()
+    run.data = shutil.copytree(data, tmp_path / "data")
+    content = bytearray((run.data / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (run.data / name).write_bytes(content)
+    done = run.tandem(*run.command(), env=QUIET)
+    assert done.returncode == 2 and name in done.stderr.splitlines()[-1], done.stderr
+    assert name == "valid.tokens" or not run.losses()  # that one is looked at in the first evaluation
+
+
+def test_a_dataset_that_is_cut_meanwhile_is_named(make_run, data, tmp_path):
+    run = make_run()
+    run.data = shutil.copytree(data, tmp_path / "data")
+    child = run.start("stop.steps=1000000")
+    run.wait_for_step(child, 3)
+    os.truncate(run.data / "train.tokens", 0)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 3 and f"cannot read {run.data}/train.tokens" in stderr.splitlines()[-1], stderr
+
+
+def test_what_texts_hold_does_nothing_to_terminals_and_logs(make_run, tandem, data, tmp_path):
+    evil, text = "a \x1b]0;owned\x07 \x1b[2J \u202e \u009b31m b", data.parent
+    for side in ("src", "tgt"):
+        (tmp_path / f"valid.{side}").write_text(f"{evil}\n" * 4)
+    done = tandem("prepare", "--src", text / "train.src", "--tgt", text / "train.tgt", "--valid-src", tmp_path / "valid.src", "--valid-tgt",
+                  tmp_path / "valid.tgt", "--out", tmp_path / "data", "--vocab-size", "100")
+    assert done.returncode == 0, done.stderr
+    run = make_run()
+    run.data = tmp_path / "data"
+    said = run.train("stop.steps=5", "eval.samples=2").stderr
+    texts = [said, (run.path / "logs/rank-0.log").read_text(), (run.path / "samples.txt").read_text(),
+             tandem("\x1b[2J").stderr, tandem("train", "\x1b[2J.yaml").stderr]
+    for text in texts:
+        assert text and not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), repr(text)
 
 
 def test_unknown_settings_are_refused(make_run):

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -233,6 +234,33 @@ def test_a_signal_after_the_last_save_changes_nothing(make_run, delay):
     child.send_signal(signal.SIGTERM)
     _, errors = child.communicate(timeout=60)
     assert child.returncode == 0, errors
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.2, 0.4])
+def test_a_signal_before_the_workers_are_there_is_a_stop(make_run, delay):
+    child = make_run().start(2)
+    while not Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text():
+        time.sleep(0.001)
+    time.sleep(delay)
+    child.send_signal(signal.SIGTERM)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 75, errors
+
+
+def test_another_validation_set_on_a_worker_is_refused(program, data, reversed_words, tmp_path):
+    """It would wait for ever in the first evaluation."""
+    other = reversed_words(300, valid=10) / "data"
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TANDEM_TOKEN": "a secret"}
+    workers = [subprocess.Popen([str(part) for part in (program, "train", tmp_path / "config.yaml", f"data.path={path}", f"run={tmp_path}/run")],
+                                env={**common, "RANK": str(rank)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+               for rank, path in enumerate((data, other))]
+    said = [worker.communicate(timeout=60)[0] for worker in workers]
+    assert [worker.returncode for worker in workers] == [2, 2], said
+    assert "has other settings or another dataset: valid is" in said[0]
 
 
 def test_resume_on_other_numbers_of_workers(make_run, whole):

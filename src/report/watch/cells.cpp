@@ -18,11 +18,6 @@ int columns_of_character(char32_t c) {
   return wide ? 2 : 1;
 }
 
-bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c >= kIllFormed || (c >= 0x200e && c <= 0x200f) ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
-}
-
 }  // namespace
 
 int columns_of(std::string_view text) {
