@@ -36,7 +36,7 @@ def test_a_broken_program_is_found_out(name, program, tmp_path):
         (tmp_path / path).chmod(0o755)
     how = ["--cases", "1"] if name == "kill_launcher" else ["--short"]  # the short form waits four times as long
     done = subprocess.run([sys.executable, FAULTS / "run.py", name, *how], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "TANDEM": str(tmp_path / "tandem"), "TANDEM_WHOLE": str(program)})
+                          env={**os.environ, "TANDEM": str(tmp_path / "tandem"), "TANDEM_WHOLE": str(program), "TMPDIR": str(tmp_path)})
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         os.kill(int((tmp_path / "tandem.left").read_text()), signal.SIGKILL)
     assert done.returncode == 1, done.stdout
