@@ -42,8 +42,8 @@ struct MeetingOptions {
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const std::string& cause)> on_lost = end_process;
   std::function<void(const std::string& event)> on_event = [](const std::string&) {};  // rank 0
-  // Strangers that rank 0 refused; while the workers meet, say() tells of them.
-  std::function<void(const std::string& event)> on_refused = [](const std::string&) {};
+  // Strangers that rank 0 refused, once all have met; before, or without it, say() tells of them.
+  std::function<void(const std::string& event)> on_refused = {};
   const std::atomic<bool>* stop = nullptr;  // set: Interrupted
 };
 

@@ -125,12 +125,17 @@ void CheckpointStore::work() {
   }
 }
 
-SaveOutcome CheckpointStore::write(const SaveRequest& request) const {
+SaveOutcome CheckpointStore::write(const SaveRequest& request) {
   const auto start = Clock::now();
   SaveOutcome outcome;
   outcome.is_checkpoint = request.checkpoint;
   outcome.record.step = request.state.step;
+  if (request.best) {
+    unwritten_.push_back({*request.best, copy_.averaged.defined() ? copy_.averaged : copy_.values});
+  }
   try {
+    // First: a checkpoint tells of them.
+    write_best(request.state);
     if (request.checkpoint) {
       Json state = state_json(request.state);
       state.set("settings", request.settings);
@@ -139,17 +144,22 @@ SaveOutcome CheckpointStore::write(const SaveRequest& request) const {
       outcome.record.bytes = static_cast<std::int64_t>(bytes);
       atomic_write(run_.latest(), checkpoint_name(request.state.step) + "\n");
     }
-    if (request.best) {
-      write_model_folder(run_.best() / best_name(*request.best), files_.config, layout_,
-                         copy_.averaged.defined() ? copy_.averaged : copy_.values,
-                         files_.vocab_model, model_metadata(*request.best));
-    }
     delete_old(request.state);
   } catch (const std::exception& error) {
     outcome.failure = error.what();
+    for (Unwritten& late : unwritten_) late.weights = late.weights.clone();  // of a copy in use
   }
   outcome.record.write_seconds = since(start);
   return outcome;
+}
+
+void CheckpointStore::write_best(const TrainState& state) {
+  for (const auto& [model, weights] : unwritten_) {
+    if (std::ranges::find(state.best, model) == state.best.end()) continue;
+    write_model_folder(run_.best() / best_name(model), files_.config, layout_, weights,
+                       files_.vocab_model, model_metadata(model));
+  }
+  unwritten_.clear();
 }
 
 void CheckpointStore::delete_old(const TrainState& state) const {

@@ -63,7 +63,8 @@ class CheckpointStore {
  private:
   void start(SaveRequest request, double pause_seconds);
   void work();
-  SaveOutcome write(const SaveRequest& request) const;
+  SaveOutcome write(const SaveRequest& request);
+  void write_best(const TrainState& state);
   void delete_old(const TrainState& state) const;
 
   const RunFolder run_;
@@ -71,6 +72,11 @@ class CheckpointStore {
   const FlatParams& layout_;
   TrainTensors copy_;    // reused, so that a save does not wait for fresh memory
   bool filled_ = false;  // by fill(): not reused
+  struct Unwritten {
+    BestModel model;
+    Tensor weights;
+  };
+  std::vector<Unwritten> unwritten_;  // the newest, and those whose save failed
 
   std::mutex mutex_;
   std::condition_variable changed_;

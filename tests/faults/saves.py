@@ -23,16 +23,21 @@ def environment(workshop, run, **more) -> dict:
     return {"LD_PRELOAD": str(faulty(workshop)), "FAULT_BELOW": below, "ASAN_OPTIONS": "verify_asan_link_order=0", **more}
 
 
-def calls_of_a_run(workshop) -> list:
-    """Their names."""
+def undisturbed(workshop) -> tuple:
+    """Names of the calls of a run, and the models that it leaves."""
     run = workshop.run(1, STEPS)
     names = workshop.folder / "calls"
     names.write_text("")
     run.to_end(environment(workshop, run, FAULT_CALLS=str(names)))
-    calls = names.read_text().split()
+    calls, models = names.read_text().split(), models_of(run)
     assert len(calls) > 20, f"only {calls} were seen: the library does not stand before the program"
+    assert len(models) > 1, f"only {[*models]}"
     workshop.forget(run)
-    return calls
+    return calls, models
+
+
+def models_of(run) -> dict:
+    return {str(path.relative_to(run.path)): path.read_bytes() for name in ("best", "model") for path in (run.path / name).rglob("*.safetensors")}
 
 
 def some(points: list, cases: int, rng) -> list:
@@ -43,7 +48,7 @@ def some(points: list, cases: int, rng) -> list:
 @scenario("2", cases=10_000, short=3)
 def kill_in_save(workshop, cases, rng):
     """kill -9 at every call that changes checkpoints, models or the settings beside them: old or new, never none, and exact from there."""
-    calls = calls_of_a_run(workshop)
+    calls, models = undisturbed(workshop)
     chosen = some(list(range(1, len(calls) + 1)), cases, rng)
     for point in chosen:
         run = workshop.run(1, STEPS)
@@ -56,6 +61,7 @@ def kill_in_save(workshop, cases, rng):
         resumed = run.lines("run")[-1]["resumed_from"]
         assert resumed == (max(before) if before else None), f"call {point}: resumed from {resumed}, there were {before}"
         assert run.result() == workshop.reference(1, STEPS), f"call {point}: not resumed exactly"
+        assert models_of(run) == models, f"call {point}: other models"
         workshop.forget(run)
     return f"killed at {len(chosen)} of {len(calls)} calls of a save: always the newest whole checkpoint, always exact"
 
@@ -63,7 +69,7 @@ def kill_in_save(workshop, cases, rng):
 @scenario("4, 5", cases=10_000, short=3)
 def failing_save(workshop, cases, rng):
     """No space, an I/O error and a short write at every call: training goes on, and nothing old is lost."""
-    calls = calls_of_a_run(workshop)
+    calls, models = undisturbed(workshop)
     faults = [(point, how) for point, call in enumerate(calls, 1) for how in ("ENOSPC", "EIO", "short") if how != "short" or call == "write"]
     chosen = some(faults, cases, rng)
     survived = 0
@@ -79,5 +85,6 @@ def failing_save(workshop, cases, rng):
         assert run.last_step() in ((0, STEPS) if cannot else (STEPS,)), f"{where}: training did not go on"
         run.to_end()
         assert run.result() == workshop.reference(1, STEPS), f"{where}: not the undisturbed run"
+        assert models_of(run) == models, f"{where}: other models: {errors}"
         workshop.forget(run)
     return f"{len(chosen)} faults at {len(calls)} calls, {survived} runs ended as if nothing had been, the others said what could not be saved"

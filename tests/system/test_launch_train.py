@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -127,6 +128,60 @@ def test_mpirun_passes_sigusr1_on_and_all_is_saved(mpirun, expected, tmp_path):
         done = subprocess.run(mpirun(2, 12), timeout=100, **OPTIONS)
         assert done.returncode == 0, done.stdout
         assert losses(run) == expected(12)
+
+
+@pytest.mark.parametrize("wrong", [{"TANDEM_TOKEN": "another"}, {"WORLD_SIZE": "3"}])
+def test_who_has_another_token_or_world_is_refused_within_seconds(command, wrong):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TANDEM_TOKEN": "a secret"}
+    start = lambda rank, env: subprocess.Popen([str(part) for part in (*command, "cluster.join_timeout=120")], env={**common, "RANK": rank, **env},
+                                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    first, second = start("0", {}), start("1", wrong)
+    try:
+        said, _ = second.communicate(timeout=40)  # 10 s, and the start of two programs on a busy machine
+        assert second.returncode == 2 and "was refused by rank 0" in said and "job token" in said, said
+        assert first.poll() is None  # the right one may still come
+    finally:
+        first.terminate()
+        said, _ = first.communicate(timeout=60)
+    assert first.returncode == 75 and "refused" in said, said
+
+
+def test_hosts_without_a_token_are_refused(lab, program, data):
+    hosts = lab()
+    (hosts.folder / "host-a/config.yaml").write_text(CONFIG)
+    env = {"WORLD_SIZE": 2, "RANK": 0, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, **QUIET}
+    worker = hosts.start("host-a", [program, "train", hosts.disk / "config.yaml", f"data.path={data}", f"run={hosts.disk}/run"], env)
+    said, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 2 and "TANDEM_TOKEN" in said, said
+
+
+def test_hosts_that_train_listen_to_each_other_only_and_tell_of_strangers(lab, program, data):
+    hosts = lab()
+    for name in hosts.names:
+        (hosts.folder / name / "config.yaml").write_text(CONFIG)
+    command = [program, "train", hosts.disk / "config.yaml", f"data.path={data}", f"run={hosts.disk}/run", "stop.steps=1000000"]
+    common = {"WORLD_SIZE": 2, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret", **QUIET}
+    workers = [hosts.start(name, command, {"RANK": rank, **common}) for rank, name in enumerate(hosts.names)]
+    run, deadline = hosts.folder / "host-a/run", time.monotonic() + 100
+    while len(records(run, "step")) < 3 and workers[0].poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for name in hosts.names:
+        listening = hosts.run(name, ["ss", "-Hltn"]).stdout
+        assert listening and all(line.split()[3].startswith((hosts.address[name], "127.0.0.1")) for line in listening.splitlines()), listening
+    address = hosts.address["host-a"]
+    knock = f"import socket\nfor i in range(20):\n s=socket.create_connection(('{address}',29500),5)\n s.sendall(b'hello')\n s.close()"
+    hosts.run("host-b", [sys.executable, "-S", "-c", knock])
+    refused = lambda: [line["text"] for line in records(run, "event") if line["kind"] == "stranger"]
+    while not refused() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert refused() and all(f"from {hosts.address['host-b']}" in text for text in refused())
+    workers[0].terminate()
+    outputs = [worker.communicate(timeout=100)[0] for worker in workers]
+    assert [worker.returncode for worker in workers] == [75, 75], outputs
+    assert "refused" in (run / "logs/rank-0.log").read_text()
 
 
 def test_by_hand_on_two_hosts(lab, program, data, expected):
