@@ -145,8 +145,8 @@ std::string read_file(const fs::path& path, std::uint64_t most) {
     if (n == 0) return contents;
     contents.append(block, static_cast<std::size_t>(n));
     if (contents.size() > most) {
-      throw UserError(format("{} has more than {} bytes, which no such file needs", path.string(),
-                             most));
+      throw UserError(
+          format("{} has more than {} bytes, which no such file needs", path.string(), most));
     }
   }
 }

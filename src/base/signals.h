@@ -5,11 +5,11 @@
 //   prepare(..., signals.flag());                 // below: const std::atomic<bool>& stop
 //   if (stop) throw Interrupted("stopped; ...");  // after what was done is safe on disk
 //
-// Any of them sets the flag. Another SIGINT half a second later or more ends the process at once, as
-// if nobody listened: somebody sits at the keyboard. SIGTERM and SIGUSR1 may come as often as they
-// like while what was done is saved.
-// A signal that the parent had us ignore (nohup) stays ignored. Work takes the flag and not this
-// class, so that a test can stop it with a plain variable.
+// Any of them sets the flag. Another SIGINT half a second later or more ends the process at once,
+// as if nobody listened: somebody sits at the keyboard. SIGTERM and SIGUSR1 may come as often as
+// they like while what was done is saved. A signal that the parent had us ignore (nohup) stays
+// ignored. Work takes the flag and not this class, so that a test can stop it with a plain
+// variable.
 #pragma once
 
 #include <signal.h>

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-// Output goes where ours goes. SIGINT, SIGTERM and SIGUSR1 are passed on as SIGTERM. Returns its exit code,
-// or that of an interruption if it was told to end; 128 + n when another signal n ended it.
+// Output goes where ours goes. SIGINT, SIGTERM and SIGUSR1 are passed on as SIGTERM. Returns its
+// exit code, or that of an interruption if it was told to end; 128 + n when another signal n ended
+// it.
 int run_own_program(const std::vector<std::string>& arguments,
                     const fs::path& standard_input = "/dev/null");
 

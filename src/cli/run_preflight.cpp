@@ -34,9 +34,8 @@ HostFacts own_facts(const PreflightParts& parts) {
   facts.binary = hash_text(hash64(MappedFile("/proc/self/exe").bytes()));
   facts.settings = dump_json(parts.config);
   if (parts.data != nullptr) {
-    facts.dataset =
-        format("{}-{}-{}", train_identity(*parts.data), hash_text(parts.data->vocab->hash()),
-               valid_identity(*parts.data));
+    facts.dataset = format("{}-{}-{}", train_identity(*parts.data),
+                           hash_text(parts.data->vocab->hash()), valid_identity(*parts.data));
   }
   if (!parts.interface.empty()) facts.nic = read_own_nic(kSystemNics, parts.interface);
   facts.disk_free_bytes = disk_free_bytes(parts.config.run);

@@ -74,7 +74,8 @@ HostWatch::HostWatch(Team& team, ObserverList& observers, fs::path run,
   const std::string host = this_host().name;
   const fs::path journal = RunFolder(run_).journal();
   if (team.world().rank == 0) {
-    observers.add("TensorBoard", std::make_unique<TensorBoard>(RunFolder(run_).tensorboard(), host, now));
+    observers.add("TensorBoard",
+                  std::make_unique<TensorBoard>(RunFolder(run_).tensorboard(), host, now));
     observers.add("the verdicts", std::make_unique<VerdictWatch>(observers, now));
     observers.add("the report", std::make_unique<ReportWriter>(run_));
     if (JournalHome* home = team.journal_home()) home->open(journal);

@@ -78,8 +78,10 @@ std::string introduce(int fd, std::string_view token, const Caller& caller, Stea
       write_all(fd, nonce + fields + proof(token, "caller", hub_nonce, nonce, fields), deadline);
   if (transfer == Transfer::done) transfer = read_exactly(fd, bytes, kVerdictBytes, deadline);
   if (transfer != Transfer::done) {
-    return problem_of(transfer, "it has another job token (are TANDEM_TOKEN, address, port and number of workers the same "
-                      "everywhere?)");
+    return problem_of(
+        transfer,
+        "it has another job token (are TANDEM_TOKEN, address, port and number of workers the same "
+        "everywhere?)");
   }
   WireReader reader(bytes);
   const std::uint8_t verdict = reader.u8();

@@ -5,7 +5,8 @@
 //   goodbye                                             worker
 //   failure   text cause                                worker
 //   cause     text                                      hub: all end
-//   stop                                                worker: it was told to stop; the hub repeats
+//   stop                                                worker: it was told to stop; the hub
+//   repeats
 //                                                       it to all
 //   all_left                                            hub: everybody said goodbye
 #pragma once

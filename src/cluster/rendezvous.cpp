@@ -112,10 +112,8 @@ class MeetingMaker {
     HubOptions hub;
     hub.token = place.token.bytes;
     hub.size = launch_.size;
-    hub.say = [say = options_.say, on_refused = options_.on_refused,
-               met = meeting_->met_](const std::string& text) { 
-      (*met && on_refused ? on_refused : say)(text);
-    };
+    hub.say = [say = options_.say, on_refused = options_.on_refused, met = meeting_->met_](
+                  const std::string& text) { (*met && on_refused ? on_refused : say)(text); };
     meeting_->hub_ = std::make_unique<Hub>(
         std::move(place.sockets), hub,
         std::map<Purpose, HubService*>{{Purpose::store, meeting_->store_service_.get()},

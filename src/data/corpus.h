@@ -1,6 +1,7 @@
 // corpus: one part (train, valid) of a prepared dataset, mapped and read-only; all processes of a
 // host share its pages. Opening checks header and index by hash, the first look at a sentence its
-// block of tokens, so that nothing damaged is ever trained on. The format is described byte by byte in docs/formats.md.
+// block of tokens, so that nothing damaged is ever trained on. The format is described byte by byte
+// in docs/formats.md.
 #pragma once
 
 #include <atomic>

@@ -29,9 +29,7 @@ off_t end_of_whole_lines(const fs::path& path) {
 }  // namespace
 
 Journal::Journal(const fs::path& path, std::function<double()> now)
-    : path_(path),
-      fd_(open_own_file(path, O_WRONLY | O_APPEND)),
-      now_(std::move(now)) {
+    : path_(path), fd_(open_own_file(path, O_WRONLY | O_APPEND)), now_(std::move(now)) {
   if (::ftruncate(fd_.get(), end_of_whole_lines(path_)) != 0) fail(path_);
 }
 

@@ -12,8 +12,8 @@
 
 namespace tandem {
 
-// Steps of checkpoints to delete: all but the newest `keep` up to the one saved last. Later ones are
-// those that a resumed run could not use: they neither count nor go.
+// Steps of checkpoints to delete: all but the newest `keep` up to the one saved last. Later ones
+// are those that a resumed run could not use: they neither count nor go.
 std::vector<std::int64_t> steps_to_delete(std::vector<std::int64_t> steps, std::size_t keep,
                                           std::int64_t saved);
 

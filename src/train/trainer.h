@@ -41,7 +41,8 @@ struct EvalResult {
 };
 // The model holds the weights to judge: the averaged ones when averaging is on. None: a worker was
 // told to stop before the end.
-using Evaluate = std::function<std::optional<EvalResult>(const Transformer& model, std::int64_t step)>;
+using Evaluate =
+    std::function<std::optional<EvalResult>(const Transformer& model, std::int64_t step)>;
 
 // A few translations, for people.
 using Sample = std::function<std::vector<SampleTranslation>(const Transformer& model)>;

@@ -27,8 +27,8 @@ std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_le
 
 std::vector<LossSum> loss_of_batches(const Transformer& model, const Mixture& corpus,
                                      std::span<const std::uint32_t> pairs,
-                                     std::int64_t batch_tokens, std::size_t threads,
-                                     RankSlot slot, const std::function<void()>& after_batch) {
+                                     std::int64_t batch_tokens, std::size_t threads, RankSlot slot,
+                                     const std::function<void()>& after_batch) {
   const auto batches = split_by_tokens(measure_sentences(corpus.lengths(), pairs), batch_tokens);
   std::vector<LossSum> sums(batches.size());
   const std::size_t own = (batches.size() + slot.world - 1 - slot.rank) / slot.world;
