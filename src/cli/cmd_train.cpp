@@ -268,9 +268,11 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   CheckpointStore store(run, model_files, model.params());
   std::optional<Loader> loader;
   std::optional<Trainer> trainer;
-  const auto begin_at = [&](TrainState state) {
+  const auto begin_at = [&](TrainState state, bool save_first) {
     loader.emplace(data.train, loader_setting(config, data, comm), state.cursor);
-    trainer.emplace(train_setting(config, settings, exchange.rate()),
+    TrainSetting setting = train_setting(config, settings, exchange.rate());
+    setting.save_first = save_first;
+    trainer.emplace(std::move(setting),
                     TrainParts{model, adam, *loader, comm, exchange.gradients(), store, observers,
                                evaluation_of(config, data, static_cast<std::size_t>(threads), comm,
                                              [&] { return team.wants_stop(stop); }),
@@ -278,7 +280,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
                                watch_of(team, observers), exchange.local()},
                     std::move(state));
   };
-  begin_at(std::move(start.state));
+  begin_at(std::move(start.state), false);
   Tensor newest;
   const auto train = [&] {
     for (;;) {
@@ -292,7 +294,8 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
             roll_back(found, trainer->state(), run, store, config, settings, *learner, comm);
         exchange.resume(again);
         if (comm.first()) tell_start(observers, again, line, "rollback");
-        begin_at(std::move(again.state));
+        // How often it went back, and the rate since, must outlive this process.
+        begin_at(std::move(again.state), true);
       }
     }
   };

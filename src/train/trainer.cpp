@@ -86,6 +86,7 @@ EndRecord Trainer::run() {
 }
 
 EndRecord Trainer::train() {
+  if (setting_.save_first) save(true, {});
   // A signal may have ended the evaluation of the step that the run goes on from.
   if (state_.step > 0 && due(state_.step, setting_.eval_every) &&
       state_.evaluated_step != state_.step) {

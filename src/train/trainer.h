@@ -57,6 +57,7 @@ struct TrainSetting {
   std::int64_t check_every = 0;           // steps between comparisons of all workers' weights
   std::int64_t max_tokens_per_micro = 0;  // for the advice when memory runs out
   Json settings;                          // of the whole run, kept in checkpoints
+  bool save_first = false;                // the state is not the checkpoint's any more
   fs::path run = {};                      // mode local: where a host keeps its part of checkpoints
 };
 

@@ -548,6 +548,19 @@ def test_unknown_settings_are_refused(make_run):
     assert not run.path.exists()
 
 
+def test_a_run_goes_back_three_times_and_never_again(make_run):
+    run = make_run()
+    calm = ("checkpoint.every=20", "checkpoint.keep=20", "eval.every=0", "log.every=100")
+    run.train(*calm, "stop.steps=140")
+    wild = (*calm, "stop.steps=400", "optim.schedule=transformer_policy", "optim.lr=1e5")
+    went_back = lambda: [line for line in run.raw_lines() if line["type"] == "event" and line["kind"] == "rollback"]
+    refused(run.train(*wild, code=2), "diverged", "it went back 3 times already", "optim.lr")
+    assert len(went_back()) == 3 and [line["text"].split("times ")[1].split()[0] for line in went_back()] == ["0.5", "0.25", "0.125"]
+    kept = run.checkpoints()
+    refused(run.train(*wild, code=2), "it went back 3 times already")
+    assert len(went_back()) == 3 and run.checkpoints() == kept
+
+
 def test_a_loss_that_is_not_finite_stops_the_run_and_spares_the_weights(make_run):
     run = make_run()
     refused(run.train("optim.schedule=transformer_policy", "optim.lr=1e30", "optim.clip=0", "checkpoint.every=1", code=2),
