@@ -551,8 +551,8 @@ def test_unknown_settings_are_refused(make_run):
 def test_a_run_goes_back_three_times_and_never_again(make_run):
     run = make_run()
     calm = ("checkpoint.every=20", "checkpoint.keep=20", "eval.every=0", "log.every=100")
-    run.train(*calm, "stop.steps=140")
-    wild = (*calm, "stop.steps=400", "optim.schedule=transformer_policy", "optim.lr=1e5")
+    run.train(*calm, "stop.steps=400")
+    wild = (*calm, "stop.steps=700", "optim.schedule=transformer_policy", "optim.lr=1e5")
     went_back = lambda: [line for line in run.raw_lines() if line["type"] == "event" and line["kind"] == "rollback"]
     refused(run.train(*wild, code=2), "diverged", "it went back 3 times already", "optim.lr")
     assert len(went_back()) == 3 and [line["text"].split("times ")[1].split()[0] for line in went_back()] == ["0.5", "0.25", "0.125"]
