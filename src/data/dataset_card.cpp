@@ -39,12 +39,16 @@ SideCard side_from(const Json& json) {
 }
 
 Json part_json(const PartCard& part) {
-  Json dropped = Json::object();
-  for (std::size_t i = 0; i < kDropReasons; ++i) dropped.set(kDropNames[i], part.dropped[i]);
+  Json dropped = Json::object(), first_dropped = Json::object();
+  for (std::size_t i = 0; i < kDropReasons; ++i) {
+    dropped.set(kDropNames[i], part.dropped[i]);
+    if (part.first_dropped[i] > 0) first_dropped.set(kDropNames[i], part.first_dropped[i]);
+  }
   return Json::object()
       .set("lines", part.lines)
       .set("pairs", part.pairs)
       .set("dropped", std::move(dropped))
+      .set("first_dropped", std::move(first_dropped))
       .set("src", side_json(part.src))
       .set("tgt", side_json(part.tgt))
       .set("fingerprint", hash_text(part.fingerprint));
@@ -64,8 +68,11 @@ PartCard part_from(const Json& json) {
   PartCard part;
   part.lines = static_cast<std::uint64_t>(json.at("lines").as_int());
   part.pairs = static_cast<std::uint64_t>(json.at("pairs").as_int());
+  const Json* first = json.find("first_dropped");  // cards of old have none
   for (std::size_t i = 0; i < kDropReasons; ++i) {
     part.dropped[i] = static_cast<std::uint64_t>(json.at("dropped").at(kDropNames[i]).as_int());
+    const Json* line = first == nullptr ? nullptr : first->find(kDropNames[i]);
+    if (line != nullptr) part.first_dropped[i] = static_cast<std::uint64_t>(line->as_int());
   }
   part.src = side_from(json.at("src"));
   part.tgt = side_from(json.at("tgt"));
@@ -124,6 +131,7 @@ std::string part_text(std::string_view name, const PartCard& part) {
   for (std::size_t i = 0; i < kDropReasons; ++i) {
     if (part.dropped[i] == 0) continue;
     reasons += format("{}{} {}", reasons.empty() ? "" : ", ", kDropNames[i], part.dropped[i]);
+    if (part.first_dropped[i] > 0) reasons += format(" (first in line {})", part.first_dropped[i]);
   }
   return text + format("  left out: {}\n", reasons.empty() ? "nothing" : reasons);
 }

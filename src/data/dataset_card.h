@@ -29,6 +29,7 @@ struct PartCard {
   std::uint64_t lines = 0;
   std::uint64_t pairs = 0;
   std::array<std::uint64_t, kDropReasons> dropped{};
+  std::array<std::uint64_t, kDropReasons> first_dropped{};  // line, from 1; 0: none, or not known
   std::uint64_t fingerprint = 0;
 };
 

@@ -157,13 +157,16 @@ PartCard encode_part(const PairFiles& files, std::uint64_t lines, const std::str
   Progress progress("encoding " + name, static_cast<double>(lines), "pairs");
   std::uint64_t pairs_done = 0;
 
+  std::uint64_t line = 0;
   const auto write_pair = [&](const Block& block, const Block::Pair& p) {
+    ++line;
     Drop drop = p.drop;
     if (drop == Drop::kept && rules.drop_duplicates && !seen.insert(p.hash).second) {
       drop = Drop::duplicate;
     }
     if (drop != Drop::kept) {
-      ++card.dropped[static_cast<std::size_t>(drop)];
+      const auto reason = static_cast<std::size_t>(drop);
+      if (card.dropped[reason]++ == 0) card.first_dropped[reason] = line;
       return;
     }
     writer.add(block.src_ids(p), block.tgt_ids(p));

@@ -102,6 +102,15 @@ TEST_F(Prepare, CountsWhatItLeavesOutByReason) {
   EXPECT_EQ(dropped(Drop::nul), 1u);
   EXPECT_EQ(dropped(Drop::too_long), 1u);
   EXPECT_GE(dropped(Drop::length_ratio), 1u);
+  const auto first = [&](Drop d) {
+    return before.train.first_dropped[static_cast<std::size_t>(d)];
+  };
+  EXPECT_EQ(first(Drop::equal), 3001u);
+  EXPECT_EQ(first(Drop::empty), 3002u);
+  EXPECT_EQ(first(Drop::invalid_utf8), 3003u);
+  EXPECT_EQ(first(Drop::nul), 3005u);
+  EXPECT_EQ(first(Drop::too_long), 3006u);
+  EXPECT_EQ(first(Drop::duplicate), 0u);
   std::uint64_t all = before.train.pairs;
   for (const std::uint64_t n : before.train.dropped) all += n;
   EXPECT_EQ(all, before.train.lines);
