@@ -109,7 +109,7 @@ def may_mount(disk) -> bool:
 def soak(workshop, cases, rng):
     """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
     apart = [rng.randint(*FAULTS_APART) for _ in range(cases)]
-    steps = sum(apart) + 100 + 30 * cases  # a fault takes its time, too
+    steps = sum(apart) + 150 * cases  # a fault takes its time, too, and more of it on a busy machine
     run = workshop.run(2, steps)
     kinds, done, files, began = list(FAULTS), [], set(), time.monotonic()
     with ThreadPoolExecutor() as beside, contextlib.ExitStack() as cleanup:

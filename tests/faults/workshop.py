@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -75,6 +76,7 @@ class Run:
 
     def __init__(self, data: Path, folder: Path, workers: int, steps: int, *settings: str):
         self.path, self.workers, self.steps = folder / "run", workers, steps
+        self._read, self._run_lines = 0, []  # of the journal: how far, and where they begin
         folder.mkdir(parents=True)
         (folder / "config.yaml").write_text(CONFIG)
         self.command = [str(TANDEM), "train", str(folder / "config.yaml"), f"data.path={data}", f"run={self.path}", f"stop.steps={steps}",
@@ -113,16 +115,29 @@ class Run:
         return [line for line in kept if line["type"] == kind]
 
     def starts(self) -> int:
-        path = self.path / "journal.jsonl"
-        return path.read_text().count('"type":"run"') if path.exists() else 0
+        self._read_on()
+        return len(self._run_lines)
 
     def newest_start(self) -> list:
-        """Its lines, the run line first; none before there is one. Reads no more of a long journal than that."""
+        """Its lines, the run line first; none before there is one."""
+        self._read_on()
+        return [json.loads(line) for line in self._bytes_from(self._run_lines[-1]).splitlines()] if self._run_lines else []
+
+    def _bytes_from(self, place: int) -> bytes:
+        """Of the journal, whole lines only."""
         path = self.path / "journal.jsonl"
-        text = path.read_bytes() if path.exists() else b""
-        begin = text.rfind(b"\n", 0, max(0, text.rfind(b'"type":"run"'))) + 1
-        lines = [json.loads(line) for line in text[begin:text.rfind(b"\n") + 1].splitlines()]
-        return lines if lines and lines[0]["type"] == "run" else []
+        if not path.exists():
+            return b""
+        with path.open("rb") as journal:
+            journal.seek(place)
+            text = journal.read()
+        return text[:text.rfind(b"\n") + 1]
+
+    def _read_on(self):
+        """Finds the run lines among those that came since the last look: a journal grows to a hundred megabytes and is asked often."""
+        text = self._bytes_from(self._read)
+        self._run_lines += [self._read + text.rfind(b"\n", 0, found.start()) + 1 for found in re.finditer(b'"type":"run"', text)]
+        self._read += len(text)
 
     def new_steps(self) -> int:
         """Since the newest start."""
