@@ -8,6 +8,7 @@
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -128,6 +129,14 @@ def reversed_words(tandem, tmp_path_factory):
         return folder
 
     return make
+
+
+@pytest.fixture
+def free_port():
+    """Of the loopback, where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 # --- several hosts ----------------------------------------------------------------------------------------------------

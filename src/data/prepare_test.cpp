@@ -95,22 +95,21 @@ TEST_F(Prepare, CountsWhatItLeavesOutByReason) {
   append("train.src", "same\n\nab\xff\nx\n" + std::string("n\0l", 3) + "\n" + long_line + "\na\n");
   append("train.tgt", "same\ny\nz\n   \nq\nshort\nb b b b b b b b b b b b b b b b b b b b b b\n");
   const auto before = prepare(request("a"), go_on_);
-  const auto dropped = [&](Drop d) { return before.train.dropped[static_cast<std::size_t>(d)]; };
-  EXPECT_EQ(dropped(Drop::equal), 1u);
-  EXPECT_EQ(dropped(Drop::empty), 2u);
-  EXPECT_EQ(dropped(Drop::invalid_utf8), 1u);
-  EXPECT_EQ(dropped(Drop::nul), 1u);
-  EXPECT_EQ(dropped(Drop::too_long), 1u);
-  EXPECT_GE(dropped(Drop::length_ratio), 1u);
-  const auto first = [&](Drop d) {
-    return before.train.first_dropped[static_cast<std::size_t>(d)];
+  struct Expected {
+    Drop reason;
+    std::uint64_t count, first_line;
   };
-  EXPECT_EQ(first(Drop::equal), 3001u);
-  EXPECT_EQ(first(Drop::empty), 3002u);
-  EXPECT_EQ(first(Drop::invalid_utf8), 3003u);
-  EXPECT_EQ(first(Drop::nul), 3005u);
-  EXPECT_EQ(first(Drop::too_long), 3006u);
-  EXPECT_EQ(first(Drop::duplicate), 0u);
+  for (const auto& [reason, count, first_line] : {Expected{Drop::equal, 1, 3001},
+                                                  {Drop::empty, 2, 3002},
+                                                  {Drop::invalid_utf8, 1, 3003},
+                                                  {Drop::nul, 1, 3005},
+                                                  {Drop::too_long, 1, 3006},
+                                                  {Drop::duplicate, 0, 0}}) {
+    const auto i = static_cast<std::size_t>(reason);
+    EXPECT_EQ(before.train.dropped[i], count) << kDropNames[i];
+    EXPECT_EQ(before.train.first_dropped[i], first_line) << kDropNames[i];
+  }
+  EXPECT_GE(before.train.dropped[static_cast<std::size_t>(Drop::length_ratio)], 1u);
   std::uint64_t all = before.train.pairs;
   for (const std::uint64_t n : before.train.dropped) all += n;
   EXPECT_EQ(all, before.train.lines);

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -334,12 +333,9 @@ def test_half_a_set_of_variables_is_refused_by_name(meet):
     assert "WORLD_SIZE is not" in done.stderr
 
 
-def test_ctrl_c_while_waiting_ends_at_once(meet):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def test_ctrl_c_while_waiting_ends_at_once(meet, free_port):
     process = subprocess.Popen([meet], env={**os.environ, "RANK": "0", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
-                                            "MASTER_PORT": str(port)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                            "MASTER_PORT": str(free_port)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     process.stdout.readline()
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -131,11 +130,8 @@ def test_mpirun_passes_sigusr1_on_and_all_is_saved(mpirun, expected, tmp_path):
 
 
 @pytest.mark.parametrize("wrong", [{"TANDEM_TOKEN": "another"}, {"WORLD_SIZE": "3"}])
-def test_who_has_another_token_or_world_is_refused_within_seconds(command, wrong):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TANDEM_TOKEN": "a secret"}
+def test_who_has_another_token_or_world_is_refused_within_seconds(command, free_port, wrong):
+    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port), "TANDEM_TOKEN": "a secret"}
     start = lambda rank, env: subprocess.Popen([str(part) for part in (*command, "cluster.join_timeout=120")], env={**common, "RANK": rank, **env},
                                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     first, second = start("0", {}), start("1", wrong)

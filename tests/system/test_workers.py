@@ -6,7 +6,6 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import time
 from pathlib import Path
@@ -247,14 +246,11 @@ def test_a_signal_before_the_workers_are_there_is_a_stop(make_run, delay):
     assert child.returncode == 75, errors
 
 
-def test_another_validation_set_on_a_worker_is_refused(program, data, reversed_words, tmp_path):
+def test_another_validation_set_on_a_worker_is_refused(program, data, reversed_words, free_port, tmp_path):
     """It would wait for ever in the first evaluation."""
     other = reversed_words(300, valid=10) / "data"
     (tmp_path / "config.yaml").write_text(CONFIG)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "TANDEM_TOKEN": "a secret"}
+    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port), "TANDEM_TOKEN": "a secret"}
     workers = [subprocess.Popen([str(part) for part in (program, "train", tmp_path / "config.yaml", f"data.path={path}", f"run={tmp_path}/run")],
                                 env={**common, "RANK": str(rank)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                for rank, path in enumerate((data, other))]
