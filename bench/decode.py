@@ -4,9 +4,9 @@ CTranslate2 gets the model from `tandem export` and its best arrangement of the 
 all. Loading is left out on both sides: tandem's time is that of all lines less that of one line. The model: --model, else that
 of `tandem quickstart`, which takes two minutes; --forced base|tiny: an untrained model of that size with 8,000 words, learned
 from --src and --ref, and lines of 13 subwords, so that every translation has 15 steps. --forced also runs the beam search of
-Hugging Face's MarianMT, and of OpenNMT-py where --opennmt names a Python that has it, on a quarter of as many lines.
-Usage: scripts/bench decode [--json] [--model RUN|MODEL] [--forced base|tiny [--opennmt PYTHON]] [--src FILE --ref FILE] [--lines 1000]
-                            [--threads 2] [--repeats 3]
+Hugging Face's MarianMT and of OpenNMT-py (--peers), on a quarter of as many lines.
+Usage: scripts/bench decode [--json] [--model RUN|MODEL] [--forced base|tiny [--peers transformers,opennmt]] [--src FILE --ref FILE]
+                            [--lines 1000] [--threads 2] [--repeats 3]
 """
 
 import argparse
@@ -110,9 +110,11 @@ class TrainingPeer:
 
 
 def training_peers(options):
-    scripts = {"transformers": (sys.executable, "hf_forced.py"), "opennmt": (options.opennmt, "opennmt_forced.py")}
-    return {name: TrainingPeer(python, script, options.forced, options.lines // 4, options.threads)
-            for name, (python, script) in scripts.items() if options.forced and python}
+    if not options.forced:
+        return {}
+    scripts = {"transformers": (lambda: sys.executable, "hf_forced.py"), "opennmt": (lambda: peers.python_of("opennmt"), "opennmt_forced.py")}
+    chosen = {name: scripts[name] for name in options.peers.split(",") if name}
+    return {name: TrainingPeer(python(), script, options.forced, options.lines // 4, options.threads) for name, (python, script) in chosen.items()}
 
 
 def bleu(texts, reference):
@@ -138,7 +140,7 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--model")
     parser.add_argument("--forced", choices=("base", "tiny"))
-    parser.add_argument("--opennmt")
+    parser.add_argument("--peers", default="transformers,opennmt", help="training programs whose decoders run beside it, with --forced")
     parser.add_argument("--src")
     parser.add_argument("--ref")
     parser.add_argument("--lines", type=int, default=1000)

@@ -7,7 +7,8 @@
 // MODE: none, flat (a ring over all workers, 2 bytes a number, after backward), exact, int8, int4,
 // local, local:H (so many steps between exchanges) or auto. Sums inside a host count as computing,
 // but for the modes that exchange gradients. Where weights are exchanged every H steps at least
-// four rounds are done. Rank 0 prints the seconds of each step and more as JSON.
+// four rounds are done. Rank 0 prints the seconds of each step and more as JSON, with those of the
+// least passes over the weights that an exchange of all of them costs on this machine's memory.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/variable.h>
@@ -36,6 +37,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kVocabulary = 36864;  // with it a base model has 63 million parameters
 constexpr std::int64_t kRounds = 4;
+constexpr int kPasses = 5;
 
 std::vector<ParamShape> shapes_of_base() {
   std::vector<ParamShape> shapes;
@@ -47,7 +49,7 @@ std::vector<ParamShape> shapes_of_base() {
 
 // As before a run: what codes cost and what the real exchange takes beside them, by rank 0.
 void add_software(Team& team, PredictInput& input) {
-  if (team.world().is_leader()) measure_codecs(input.software, false);
+  measure_codecs(input.software, team.world().is_leader(), false);
   const auto exchange = exchange_trial(team.comm(), LinkFormat::bf16);
   const double few = 1 << 14, many = std::clamp(0.1 * input.link.bytes_per_second, 4 * few, 4e6);
   exchange(few);
@@ -96,7 +98,7 @@ struct Bench {
     forecast = choose_scheme(input_of(team, compute, order), schemes_of(config, false));
     choice = choose_exchange(config, {}, forecast);
     exchange = team.exchange(params, choice);
-    local = team.local_exchange(params, choice, config, 0, 0);
+    local = team.local_exchange(params, choice, config, 0, {});
   }
 
   // The last parameter is ready first.
@@ -117,6 +119,7 @@ struct Bench {
     backward();
     if (local) {
       const at::NoGradGuard no_gradient;
+      local->before_update();
       local->after_update(number, {false, false, 0, compute});
     } else if (flat.defined()) {
       team.comm().all_reduce(flat);
@@ -144,6 +147,24 @@ double own_work() {
   return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
 }
 
+// The least that an exchange of all weights costs within steps: every worker adds what came back to
+// its weights, 12 bytes of memory a number. Processor seconds of one worker, while those of all
+// hosts do it or those of one.
+double pass_over_weights(Team& team, FlatParams& params, bool every_host) {
+  std::vector<double> seconds;
+  for (int i = 0; i < kPasses; ++i) {
+    team.comm().barrier();
+    const double before = own_work();
+    if (every_host || team.world().self().host_index == 0) {
+      const at::NoGradGuard no_gradient;
+      params.values().add_(params.gradients());
+    }
+    seconds.push_back(own_work() - before);
+  }
+  std::ranges::sort(seconds);
+  return seconds[seconds.size() / 2];
+}
+
 void run(const std::string& mode, double compute, std::int64_t steps) {
   const StopSignals signals;
   Team team(RunConfig{}, process_environment(), signals.flag());
@@ -167,9 +188,12 @@ void run(const std::string& mode, double compute, std::int64_t steps) {
     }
     bench.local.reset();
     bench.exchange.reset();
+    const double pass = pass_over_weights(team, bench.params, true);
+    const double pass_of_one_host = pass_over_weights(team, bench.params, false);
     if (team.world().rank == 0) {
       Json out = Json::object().set("seconds", std::move(seconds)).set("work", std::move(work));
       out.set("parameters", bench.params.count());
+      out.set("pass", pass).set("pass_of_one_host", pass_of_one_host);
       if (bench.forecast.step_seconds > 0) {
         out.set("chosen", scheme_text(bench.forecast))
             .set("predicted", bench.forecast.step_seconds)

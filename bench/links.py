@@ -9,6 +9,7 @@ Usage: scripts/bench links [--json] [--rates full,1gbit,100mbit] [--compute 0.10
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import sys
@@ -32,13 +33,16 @@ def run(lab, mode, compute, steps, workers):
     return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
 
-def row_of(rate, compute, mode, told, free, flat):
+def row_of(rate, compute, mode, told, free, flat, workers):
     chosen = told.get("choice", {})
     warm = chosen.get("local_steps", 0) or 1  # connections, first pages; the first round
     # Means: exchanges that are not hidden fall on single steps.
     step = statistics.mean(told["seconds"][warm:])
     row = {"rate": rate, "compute_s": compute, "mode": mode, "chosen": told["chosen"], "exchange": chosen, "predicted_s": told["predicted"], "step_s": step,
            "free_s": free, "of_free": step / free, "of_one_host": 2 * free / step, "work_s": statistics.mean(told["work"][warm:]), "steps": len(told["seconds"]) - warm}
+    if "local_steps" in chosen:  # what nobody can avoid: here all workers share cores and memory, elsewhere each host has its own
+        row["floor"] = 1 + max(1, 2 * workers / os.cpu_count()) * told["pass"] / chosen["local_steps"] / free
+        row["floor_of_one_host"] = 1 + told["pass_of_one_host"] / chosen["local_steps"] / free
     if rate in GOODPUT:
         row["rho"] = 2 * told["parameters"] / (GOODPUT[rate] * compute)
     if flat:
@@ -54,16 +58,17 @@ def measure(lab, rate, computes, modes, steps, workers):
         free = statistics.mean(run(lab, "none", compute, FREE_STEPS, workers)["seconds"])
         for mode in modes:
             told = run(lab, mode, compute, 1 + ROUNDS.get(mode, steps), workers)
-            rows.append(row_of(rate, compute, mode, told, free, flat))
+            rows.append(row_of(rate, compute, mode, told, free, flat, workers))
             print(f"  {describe(rows[-1])}", file=sys.stderr, flush=True)
     return rows
 
 
 def describe(r):
     rho = f", rho {r['rho']:.1f}" if "rho" in r else ""
+    floor = f" (least passes over the weights: {r['floor']:.3f}, with cores and memory for each host {r['floor_of_one_host']:.3f})" if "floor" in r else ""
     flat = f"; {r['of_flat']:.1f} times the tokens of a flat ring" if "of_flat" in r else ""
     return (f"{r['rate']:8} compute {r['compute_s']:.2f} s{rho}: {r['mode']} ({r['exchange']}) {r['step_s']:.3f} s a step over {r['steps']} steps, "
-            f"{r['predicted_s']:.3f} s predicted, {r['work_s']:.3f} s of processor time in it; {r['of_free']:.3f} times no communication, {r['of_one_host']:.2f} times the tokens of one host{flat}")
+            f"{r['predicted_s']:.3f} s predicted, {r['work_s']:.3f} s of processor time in it; {r['of_free']:.3f} times no communication{floor}, {r['of_one_host']:.2f} times the tokens of one host{flat}")
 
 
 def main():

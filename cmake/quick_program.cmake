@@ -13,6 +13,7 @@ if(NOT TANDEM_SANITIZE)
   # Never from the compiler cache: it does not see that the file holds the program, and would give back an old one.
   add_library(tandem_hand_over OBJECT src/cli/quick/hand_over.cpp)
   target_link_libraries(tandem_hand_over PRIVATE tandem_warnings)
+  target_include_directories(tandem_hand_over PRIVATE src)
   set_target_properties(tandem_hand_over PROPERTIES CXX_COMPILER_LAUNCHER "")
   add_dependencies(tandem_hand_over tandem_quick)
   set_source_files_properties(src/cli/quick/hand_over.cpp PROPERTIES

@@ -43,12 +43,16 @@ StopSignals::StopSignals() {
   struct sigaction ours {};
   ours.sa_handler = on_stop_signal;  // without SA_RESTART: a waiting read or sleep wakes up
   ::sigemptyset(&ours.sa_mask);
+  sigset_t held;  // since the start of the program (cli/quick/hand_over.cpp)
+  ::sigemptyset(&held);
   for (std::size_t i = 0; i < before_.size(); ++i) {
     Before& before = before_[i];
     before.number = kStopSignals[i];
     ::sigaction(before.number, nullptr, &before.action);
     if (before.action.sa_handler != SIG_IGN) ::sigaction(before.number, &ours, nullptr);
+    ::sigaddset(&held, before.number);
   }
+  ::pthread_sigmask(SIG_UNBLOCK, &held, nullptr);
 }
 
 StopSignals::~StopSignals() {

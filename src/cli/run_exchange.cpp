@@ -78,8 +78,13 @@ RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, 
                          const std::optional<PreflightReport>& links)
     : team_(team), config_(config), learner_(learner) {
   if (links) {
-    planned_with_ = summary_of(links->links).bytes_per_second;
     choice_ = choose_exchange(config.cluster, start.state.exchange, links->forecast);
+    basis_.bytes_per_second = summary_of(links->links).bytes_per_second;
+    if (team.world().rank == 0) {  // who made the forecast and would plan anew
+      const auto values = static_cast<double>(learner.model.params().count());
+      const double work = links->software.codec_of(scheme_of(choice_)) * values;
+      basis_.fewest_steps = local_steps_that_pay(work, links->step_without_links);
+    }
     refuse_what_does_not_go(config, choice_.mode);
   }
   gradients_ = team.exchange(learner.model.params(), choice_, learner.adam.plan());
@@ -104,7 +109,7 @@ void RunExchange::resume(RunStart& start) {
   start.state.exchange.reset();
   if (team_.world().hosts() > 1) start.state.exchange = choice_;
   local_ = team_.local_exchange(learner_.model.params(), choice_, config_.cluster, start.state.step,
-                                planned_with_);
+                                basis_);
   if (start.state.step == 0) return;
   gradients_->restore_kept(start.kept);
   if (local_) resume_local(start);

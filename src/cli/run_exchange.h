@@ -46,7 +46,7 @@ class RunExchange {
   std::unique_ptr<GradExchange> gradients_;
   std::unique_ptr<LocalExchange> local_;
   double rate_ = 1;
-  double planned_with_ = 0;  // bytes a second of the slowest link
+  LocalBasis basis_;
   ExchangeChoice choice_;
 };
 

@@ -88,7 +88,7 @@ PreflightReport run_preflight(const PreflightParts& parts) {
   }
   if (setting.schemes.size() > 1 || !work.exchange) {
     work.codecs = [&](SoftwareCost& software) {
-      measure_codecs(software, setting.workers_share_cores);
+      measure_codecs(software, parts.world.is_leader(), setting.workers_share_cores);
     };
   }
   return preflight(parts.world, parts.store, own_facts(parts), setting, work);

@@ -122,7 +122,9 @@ std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ExchangeC
   if (choice.mode == ExchangeMode::local) setting.among = Group::host;
   if (meeting_ && workers_of_host() > 1 && params.device().is_cpu()) {
     const auto size = static_cast<std::size_t>(params.gradients().numel());
-    memory_ = HostMemory::share(meeting_->store(), world(), size, kPatience);
+    // Mode local: and what comes back from other hosts. Memory that nobody touches costs nothing.
+    const std::size_t buffers = choice.mode == ExchangeMode::local ? 2 : 1;
+    memory_ = HostMemory::share(meeting_->store(), world(), buffers * size, kPatience);
     if (memory_) {
       params.move_gradients(
           at::from_blob(memory_->floats(memory_->place()).data(), {params.gradients().numel()}));
@@ -139,7 +141,7 @@ std::unique_ptr<GradExchange> Team::exchange(FlatParams& params, const ExchangeC
 std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
                                                     const ExchangeChoice& choice,
                                                     const ClusterConfig& config, std::int64_t step,
-                                                    double planned_with) {
+                                                    const LocalBasis& basis) {
   if (choice.mode != ExchangeMode::local) return nullptr;
   meeting_->be_patient(std::chrono::milliseconds(std::llround(1000 * config.local_timeout)));
   LocalSetting setting;
@@ -147,7 +149,7 @@ std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
   setting.rhythm = choice.rhythm;
   setting.momentum = config.local_momentum.value_or(local_momentum(world().hosts()));
   setting.follows_link = !config.local_steps;
-  setting.planned_with = planned_with;
+  setting.basis = basis;
   setting.delay = config.local_delay;
   setting.memory = memory_.get();
   std::vector<GradRange> slots;

@@ -57,11 +57,10 @@ class Team {
   // do not outlive the team.
   std::unique_ptr<GradExchange> exchange(FlatParams& params, const ExchangeChoice& choice,
                                          const ShardPlan& shards = {});
-  // Of mode local, after exchange(); null in other modes. step: the last one done. planned_with:
-  // bytes a second of the slowest link, as it was measured; 0: it was not.
+  // Of mode local, after exchange(); null in other modes. step: the last one done.
   std::unique_ptr<LocalExchange> local_exchange(FlatParams& params, const ExchangeChoice& choice,
                                                 const ClusterConfig& config, std::int64_t step,
-                                                double planned_with);
+                                                const LocalBasis& basis);
 
   // What this worker does, for those who watch over it.
   void at(std::int64_t step, const char* phase);

@@ -22,7 +22,7 @@ void add_translate_options(Verb& verb, TranslateOptions& options) {
   verb.option("--threads", options.threads, "threads; the result does not depend on it", 1, 1024);
   verb.choice("--device", options.device, {"auto", "cpu", "cuda"}, "where to compute");
   verb.choice("--weights", options.weights, {"float32", "int8"},
-              "numbers that the decoder's matrices are rounded to; int8 is faster on the CPU and "
+              "numbers that the model's matrices are rounded to; int8 is faster on the CPU and "
               "changes few words");
 }
 

@@ -29,4 +29,13 @@ std::vector<Bucket> plan_buckets(std::span<const GradRange> slots, std::int64_t 
   return buckets;
 }
 
+std::vector<Bucket> cut_evenly(std::int64_t size, std::int64_t count) {
+  std::vector<Bucket> buckets;
+  const auto cut = [&](std::int64_t at) { return size * at / count / 256 * 256; };
+  for (std::int64_t i = 0; i < count; ++i) {
+    buckets.push_back({cut(i), i + 1 == count ? size : cut(i + 1), 0, 0});
+  }
+  return buckets;
+}
+
 }  // namespace tandem

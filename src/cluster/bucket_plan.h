@@ -26,4 +26,8 @@ struct Bucket {
 std::vector<Bucket> plan_buckets(std::span<const GradRange> slots, std::int64_t size,
                                  std::int64_t most);
 
+// So many buckets of about the same size, whatever the slots: cut at multiples of 256 elements,
+// which no code divides.
+std::vector<Bucket> cut_evenly(std::int64_t size, std::int64_t count);
+
 }  // namespace tandem

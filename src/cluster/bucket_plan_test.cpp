@@ -53,5 +53,18 @@ TEST(BucketPlan, NeighboursShareABucketAndALargeOneIsCut) {
   EXPECT_EQ(buckets[3].last_slot, 0u);
 }
 
+TEST(BucketPlan, EvenPartsCoverAllAndDivideNoBlock) {
+  for (const std::int64_t size : {0, 50, 256, 20050, 63'000'001}) {
+    std::int64_t begin = 0;
+    for (const Bucket& bucket : cut_evenly(size, 8)) {
+      EXPECT_EQ(bucket.begin, begin);
+      EXPECT_EQ(bucket.begin % 256, 0);
+      EXPECT_LE(bucket.size(), size / 8 + 8 * 256);
+      begin = bucket.end;
+    }
+    EXPECT_EQ(begin, size);
+  }
+}
+
 }  // namespace
 }  // namespace tandem

@@ -3,12 +3,7 @@
 // for ever.
 #pragma once
 
-#include <vector>
-
 namespace tandem {
-
-// Those of this process that listen.
-std::vector<int> listening_sockets();
 
 // From now on the kernel drops whatever asks for a connection; connections that are there stay.
 // False where the system does not allow it.

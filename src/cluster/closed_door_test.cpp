@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include "cluster/own_sockets.h"
 #include "cluster/tcp.h"
 
 namespace tandem {

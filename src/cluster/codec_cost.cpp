@@ -1,7 +1,10 @@
 #include "cluster/codec_cost.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "cluster/link_codec.h"
@@ -54,29 +57,53 @@ struct Coding {
   }
 };
 
-// A sum of two buffers, of which mode local does several: in the step the difference that leaves
-// and the two that arrive; beside it those around the mean.
-double sum_per_value(std::vector<float>& from, std::vector<float>& to) {
-  return quickest([&](GradRange range) {
-    const auto begin = static_cast<std::size_t>(range.begin);
-    add_floats(std::span(from).subspan(begin, kNumbers), std::span(to).subspan(begin, kNumbers));
-  });
+// Codes until it ends, as a leader's thread does that carries weight changes.
+class Carrier {
+ public:
+  Carrier()
+      : thread_([this] {
+          Coding coding(LinkFormat::int8, LinkCargo::changes);
+          while (!over_) coding.per_value();
+        }) {}
+  ~Carrier() {
+    over_ = true;
+    thread_.join();
+  }
+
+ private:
+  std::atomic<bool> over_ = false;
+  std::thread thread_;
+};
+
+// A sum of two buffers, of which mode local does several: in the step what arrives is added to the
+// weights by every worker, on cores and memory that carriers use, too; beside it the difference
+// that leaves, the anchor's, and those around the mean.
+double sum_per_value(bool beside_carrier) {
+  constexpr std::int64_t kSummed = 1 << 22, kPasses = 6;
+  const std::vector<float> from(kSummed, 1e-3f);
+  std::vector<float> to(kSummed);
+  std::optional<Carrier> carrier;
+  if (beside_carrier) carrier.emplace();
+  const auto start = std::chrono::steady_clock::now();
+  for (std::int64_t pass = 0; pass < kPasses; ++pass) add_floats(from, to);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  return took.count() / static_cast<double>(kPasses * kSummed);
 }
-constexpr double kSumsInStep = 3, kSumsBeside = 3;
+constexpr double kSumsInStep = 1, kSumsBeside = 5;
 
 }  // namespace
 
-void measure_codecs(SoftwareCost& software, bool computing_takes_all) {
+void measure_codecs(SoftwareCost& software, bool leads, bool computing_takes_all) {
+  // Where all the carrier's work is counted, its being in the way is not.
+  const double sum = sum_per_value(leads && !computing_takes_all);
+  if (!leads) return;
   const auto cost = [&](Scheme scheme) -> double& {
     return software.codec_per_value.at(static_cast<std::size_t>(scheme));
   };
   cost(Scheme::exact_fp32) = Coding(LinkFormat::fp32, LinkCargo::gradients).per_value();
   cost(Scheme::exact_bf16) = Coding(LinkFormat::bf16, LinkCargo::gradients).per_value();
   cost(Scheme::int8) = Coding(LinkFormat::int8, LinkCargo::gradients).per_value();
-  Coding int4(LinkFormat::int4, LinkCargo::gradients);
-  cost(Scheme::int4) = int4.per_value();
-  std::vector<float> other = some_numbers();
-  const double sum = sum_per_value(int4.numbers, other);
+  cost(Scheme::int4) = Coding(LinkFormat::int4, LinkCargo::gradients).per_value();
   const double beside = computing_takes_all ? 1 : 0;
   cost(Scheme::local_int8) = kSumsInStep * sum + beside * (cost(Scheme::int8) + kSumsBeside * sum);
   cost(Scheme::local_int4) = kSumsInStep * sum + beside * (cost(Scheme::int4) + kSumsBeside * sum);

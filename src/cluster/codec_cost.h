@@ -6,9 +6,10 @@
 
 namespace tandem {
 
-// Tries every code on buffers of its own, for some hundredths of a second, and adds what it costs
-// to the software's cost of each scheme. Leaders call it together: they share what they share in a
-// step. computing_takes_all: no core is left for the thread that carries weight changes.
-void measure_codecs(SoftwareCost& software, bool computing_takes_all);
+// Tries every code on buffers of its own, for some tenths of a second, and adds what it costs to
+// the software's cost of each scheme. All workers call it together: they share what they share in a
+// step. Only leaders code and get the costs. computing_takes_all: no core is left for the thread
+// that carries weight changes.
+void measure_codecs(SoftwareCost& software, bool leads, bool computing_takes_all);
 
 }  // namespace tandem

@@ -7,8 +7,8 @@ namespace {
 
 TEST(CodecCost, EveryWayToExchangeHasACostOfItsOwn) {
   SoftwareCost idle, busy;
-  measure_codecs(idle, false);
-  measure_codecs(busy, true);
+  measure_codecs(idle, true, false);
+  measure_codecs(busy, true, true);
   for (const Scheme scheme : {Scheme::exact_fp32, Scheme::exact_bf16, Scheme::int8, Scheme::int4,
                               Scheme::local_int8, Scheme::local_int4}) {
     EXPECT_GT(idle.codec_of(scheme), 1e-11);

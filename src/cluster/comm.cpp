@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "cluster/closed_door.h"
+#include "cluster/even_links.h"
+#include "cluster/own_sockets.h"
 
 namespace tandem {
 namespace {
@@ -108,6 +110,11 @@ Members members_of(const World& world, Group group) {
   return members;
 }
 
+std::vector<int> without(std::vector<int> sockets, const std::vector<int>& before) {
+  std::erase_if(sockets, [&](int fd) { return std::ranges::find(before, fd) != before.end(); });
+  return sockets;
+}
+
 }  // namespace
 
 struct PendingMessage::Impl {
@@ -135,8 +142,7 @@ struct GlooDevice {
     const std::scoped_lock lock(one_at_a_time);
     const std::vector<int> before = listening_sockets();
     device = c10d::ProcessGroupGloo::createDeviceForHostname(address);
-    sockets = listening_sockets();
-    std::erase_if(sockets, [&](int fd) { return std::ranges::find(before, fd) != before.end(); });
+    sockets = without(listening_sockets(), before);
   }
   decltype(c10d::ProcessGroupGloo::createDeviceForHostname({})) device;
   std::vector<int> sockets;
@@ -201,8 +207,13 @@ Comm::Comm(Store& store, World world, CommSetting setting) : impl_(std::make_uni
       const auto meet = [&](const std::string& backend) {
         return c10::make_intrusive<StoreForC10d>(store, prefix + backend, wanted.timeout);
       };
+      const std::vector<int> before = connected_sockets();
       circle.gloo =
           c10::make_intrusive<c10d::ProcessGroupGloo>(meet("gloo/"), place, size, options);
+      // Two hosts have a link for each connection.
+      if (group == Group::leaders && size > 2) {
+        std::ranges::for_each(without(connected_sockets(), before), share_evenly);
+      }
 #ifdef USE_C10D_NCCL
       if (wanted.device.is_cuda()) {
         circle.nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(meet("nccl/"), place, size);

@@ -38,7 +38,9 @@ void end_process(const std::string& cause) {
 }
 
 Heartbeat::Heartbeat(FileDescriptor connection, HeartbeatOptions options)
-    : options_(std::move(options)), connection_(std::move(connection)), hub_(options_.timeout) {
+    : options_(std::move(options)),
+      connection_(std::move(connection)),
+      hub_(options_.limits.timeout) {
   hub_.joined(kRank0, "rank 0", steady_clock::now());  // it may freeze before its first beat
   tell(message(BeatKind::hello).text(options_.name).take());
   beat();
@@ -88,16 +90,16 @@ void Heartbeat::finish() {
 }
 
 void Heartbeat::run(const std::stop_token& stop) {
-  auto next = steady_clock::now() + options_.period;
+  auto next = steady_clock::now() + options_.limits.period;
   auto last = steady_clock::now();
   while (!stop.stop_requested()) {
     if (last >= next) {
       beat();
-      next = last + options_.period;
+      next = last + options_.limits.period;
     }
     const bool open = listen(std::chrono::ceil<milliseconds>(next - last));
     const auto now = steady_clock::now();
-    if (now - last > 2 * options_.period) hub_.forgive(now - last);  // we slept, not they
+    if (now - last > 2 * options_.limits.period) hub_.forgive(now - last);  // we slept, not they
     last = now;
     hub_.be_patient(patience_);
     const std::string cause = open ? hub_.silent(now) : hub_.ended(kRank0);
@@ -130,7 +132,7 @@ void Heartbeat::tell(std::string_view text) {
   const std::lock_guard lock(sending_);
   pollfd writable{connection_.get(), POLLOUT, 0};
   if (::poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return;
-  write_all(connection_.get(), framed(text), steady_clock::now() + options_.period);
+  write_all(connection_.get(), framed(text), steady_clock::now() + options_.limits.period);
 }
 
 // False: the connection has ended.

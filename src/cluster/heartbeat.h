@@ -30,11 +30,16 @@
 
 namespace tandem {
 
+struct HeartbeatLimits {
+  std::chrono::milliseconds timeout{8000};
+  std::chrono::milliseconds stuck_after{60'000};  // of a worker that answers, see LifeTable
+  std::chrono::milliseconds period{1000};
+};
+
 struct HeartbeatOptions {
   int rank = 0;
   std::string name;  // "host-b rank 3 (pid 4711)"
-  std::chrono::milliseconds timeout{8000};
-  std::chrono::milliseconds period{1000};
+  HeartbeatLimits limits;
   std::function<void(const std::string& cause)> on_lost;
 };
 
@@ -100,8 +105,7 @@ class Heartbeat {
 class HeartbeatService final : public HubService {
  public:
   // on_event: stragglers and those who are silent, on the hub's thread.
-  HeartbeatService(std::chrono::milliseconds timeout, std::chrono::milliseconds period,
-                   std::function<void(const std::string&)> on_event);
+  HeartbeatService(const HeartbeatLimits& limits, std::function<void(const std::string&)> on_event);
   void be_patient(std::chrono::milliseconds patience) { patience_ = patience; }  // as above
   void opened(const Peer& peer, HubPeers& peers) override;
   void received(const Peer& peer, std::string_view message, HubPeers& peers) override;

@@ -19,10 +19,11 @@ std::string told(BeatKind kind, std::string_view text = "") {
 
 }  // namespace
 
-HeartbeatService::HeartbeatService(std::chrono::milliseconds timeout,
-                                   std::chrono::milliseconds period,
+HeartbeatService::HeartbeatService(const HeartbeatLimits& limits,
                                    std::function<void(const std::string&)> on_event)
-    : table_(timeout), period_(period), on_event_(std::move(on_event)) {}
+    : table_(limits.timeout, limits.stuck_after),
+      period_(limits.period),
+      on_event_(std::move(on_event)) {}
 
 void HeartbeatService::opened(const Peer& peer, HubPeers&) {
   peers_[peer.caller.rank] = peer.id;
@@ -81,6 +82,7 @@ void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
   table_.be_patient(patience_);
   for (const std::string& sentence : table_.news(now)) on_event_(sentence);
   if (const std::string cause = table_.silent(now); !cause.empty()) spread(cause, peers);
+  if (const std::string cause = table_.stuck(now); !cause.empty()) spread(cause, peers);
   if (!cause_.empty()) {
     // Rank 0 ends last, so that its own end is not taken for the cause.
     const bool alone =

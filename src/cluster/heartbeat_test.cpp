@@ -18,8 +18,8 @@ TEST(Heartbeat, ARankZeroThatNeverSaysAnythingIsMissedAfterTheTimeout) {
   HeartbeatOptions options;
   options.rank = 1;
   options.name = "host-a rank 1 (pid 1)";
-  options.timeout = 200ms;
-  options.period = 20ms;
+  options.limits.timeout = 200ms;
+  options.limits.period = 20ms;
   options.on_lost = [&](const std::string& cause) { lost.set_value(cause); };
   const auto start = std::chrono::steady_clock::now();
   const Heartbeat heartbeat(FileDescriptor(ends[0]), options);

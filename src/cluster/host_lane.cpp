@@ -73,8 +73,7 @@ class MemoryLane final : public HostLane {
     if (memory_.place() != 0) {
       wait_for(Sign::taken, 0, downs_);
       const auto size = static_cast<std::size_t>(bucket.size());
-      add_floats({floats(0) + bucket.begin, size},
-                 {sum.mutable_data_ptr<float>() + bucket.begin, size});
+      add_floats({floats(0) + bucket.begin, size}, {sum.mutable_data_ptr<float>(), size});
     }
     memory_.sign(Sign::taken, memory_.place()).set(downs_);
   }
@@ -184,7 +183,7 @@ class CommLane final : public HostLane {
   void add_down(const Bucket& bucket, const at::Tensor& sum) override {
     const at::Tensor result = gradients_.narrow(0, bucket.begin, bucket.size());
     comm_.broadcast(result, Group::host);
-    if (!comm_.world().is_leader()) sum.narrow(0, bucket.begin, bucket.size()).add_(result);
+    if (!comm_.world().is_leader()) sum.add_(result);
   }
   // A number and zeros make the number.
   void place(const Bucket& bucket, const at::Tensor& own) override {

@@ -22,8 +22,8 @@ class HostLane {
   // What the leader's buffer holds now is the result: afterwards this worker has it too, or its
   // part of it.
   virtual void down(const Bucket& bucket) = 0;
-  // The same, but the result is added to `sum`, laid out like the gradients; the leader's own is
-  // the leader's affair.
+  // The same, but the result is added to `sum`, as many numbers; the leader's own is the leader's
+  // affair. In memory the bucket may lie behind the gradients, where there is more of it.
   virtual void add_down(const Bucket& bucket, const at::Tensor& sum) = 0;
   // What this worker keeps of a bucket goes to the leader's buffer. own: laid out like the
   // gradients, or the worker's shard.

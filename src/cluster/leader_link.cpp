@@ -21,6 +21,7 @@ class MessageLink final : public LeaderLink {
       : comm_(comm),
         hosts_(comm.size(Group::leaders)),
         host_(comm.place(Group::leaders)),
+        ahead_(plan.sent == LinkCargo::gradients ? 1 : 0),
         codec_(link_codec(
             plan.format, plan.sent,
             {gradients.mutable_data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
@@ -32,13 +33,14 @@ class MessageLink final : public LeaderLink {
           in, (hosts_ - 1) * codec_->bytes(hosts_ == 2 ? whole(bucket) : chunk(bucket, host_)));
     }
     for (std::size_t i = 0; i < plan.under_way; ++i) {
-      places_.push_back({at::empty({out}, at::kByte), at::empty({in}, at::kByte), {}});
+      places_.push_back({at::empty({out}, at::kByte), at::empty({in}, at::kByte), {}, {}});
     }
   }
 
   void post(const Bucket& bucket) override {
     const std::size_t turn = posted_++;
     UnderWay& now = places_[turn % places_.size()];
+    now.bucket = bucket;
     if (hosts_ == 2) {
       const at::Tensor own = message(now, bucket, 0);
       codec_->encode(whole(bucket), LinkCodec::Sum::own, bytes_of(own));
@@ -58,8 +60,15 @@ class MessageLink final : public LeaderLink {
   void complete(const Bucket& bucket) override {
     const std::size_t turn = completed_++;
     UnderWay& now = places_[turn % places_.size()];
+    if (hosts_ == 2) {
+      finish(now);
+      return add_two(now, bucket);
+    }
+    while (shared_ < std::min(posted_, turn + 1 + ahead_)) add_part_and_share(shared_++);
     finish(now);
-    hosts_ == 2 ? add_two(now, bucket) : add_part_and_share(now, bucket, turn);
+    for (int host = 0; host < hosts_; ++host) {
+      codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));
+    }
   }
 
   void take_sent(const Bucket& bucket) override {
@@ -75,6 +84,7 @@ class MessageLink final : public LeaderLink {
  private:
   struct UnderWay {
     at::Tensor out, in;  // messages
+    Bucket bucket;
     std::vector<PendingMessage> transfers;
   };
 
@@ -128,7 +138,10 @@ class MessageLink final : public LeaderLink {
     codec_->add(bytes_of(host_ == 0 ? other : own), whole(bucket));
   }
 
-  void add_part_and_share(UnderWay& now, const Bucket& bucket, std::size_t turn) {
+  void add_part_and_share(std::size_t turn) {
+    UnderWay& now = places_[turn % places_.size()];
+    const Bucket& bucket = now.bucket;
+    finish(now);
     const GradRange mine = chunk(bucket, host_);
     const at::Tensor own = message(now, bucket, host_);
     for (int host = 0; host < hosts_; ++host) {
@@ -141,17 +154,17 @@ class MessageLink final : public LeaderLink {
       receive(now, message(now, bucket, other), other, turn, 1);
       send(now, own, other, turn, 1);
     }
-    finish(now);
-    for (int host = 0; host < hosts_; ++host) {
-      codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));
-    }
   }
 
   Comm& comm_;
   int hosts_, host_;
+  // Of more than two hosts: the next bucket's part is summed and on its way before this one's sums
+  // are waited for, or the link would be idle from their arrival until something else is posted.
+  // Not of changes: what was sent of the next one is still asked for.
+  std::size_t ahead_;
   std::unique_ptr<LinkCodec> codec_;
   std::vector<UnderWay> places_;
-  std::size_t posted_ = 0, completed_ = 0;
+  std::size_t posted_ = 0, shared_ = 0, completed_ = 0;
 };
 
 // For tensors on a GPU: NCCL gathers, Torch adds.

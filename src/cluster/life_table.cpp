@@ -3,19 +3,27 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "cluster/phase.h"
 
 namespace tandem {
 
 void LifeTable::joined(int rank, const std::string& name, SteadyTime now) {
-  workers_[rank] = Life{name, now};
+  workers_[rank] = Life{name, now, now};
 }
 
 void LifeTable::sign(int rank, SteadyTime now, std::int64_t step, const std::string& phase) {
   const auto at = workers_.find(rank);
   if (at == workers_.end()) return;
-  at->second.last = now;
-  at->second.step = step;
-  at->second.phase = phase;
+  Life& life = at->second;
+  const bool was_silent = now - life.last > timeout_;
+  life.last = now;
+  if (life.step == step && life.phase == phase) return;
+  if (is_own_work(life.phase) && !was_silent) {
+    longest_work_ = std::max(longest_work_, now - life.since);
+  }
+  life.since = now;
+  life.step = step;
+  life.phase = phase;
 }
 
 void LifeTable::left(int rank) {
@@ -47,6 +55,30 @@ std::string LifeTable::silent(SteadyTime now) {
   return format("{}", join(sentences, "; "));
 }
 
+std::string LifeTable::stuck(SteadyTime now) const {
+  constexpr int kTimes = 10;
+  std::int64_t awaited = -1;  // the newest step that somebody waits in
+  for (const auto& [rank, life] : workers_) {
+    if (!life.left && is_waiting(life.phase)) awaited = std::max(awaited, life.step);
+  }
+  // Who did not come out of an exchange that others are done with is stuck in it.
+  const auto holds_up = [&](const Life& life) {
+    return awaited >= 0 &&
+           (is_own_work(life.phase) || (is_common(life.phase) && life.step < awaited));
+  };
+  const auto most =
+      longest_work_ > longest_work_.zero()
+          ? std::max<std::chrono::steady_clock::duration>(stuck_after_, kTimes * longest_work_)
+          : kTimes * stuck_after_;
+  std::vector<std::string> sentences;
+  for (const auto& [rank, life] : workers_) {
+    const bool answers = !life.left && now - life.last <= timeout_;
+    if (!answers || !holds_up(life) || now - life.since <= most) continue;
+    sentences.push_back(lost_sentence(life.name, "answers, but is stuck", life.phase, life.step));
+  }
+  return format("{}", join(sentences, "; "));
+}
+
 std::vector<std::string> LifeTable::news(SteadyTime now) {
   std::vector<std::string> sentences;
   if (patience_ <= timeout_) return sentences;
@@ -65,7 +97,10 @@ std::vector<std::string> LifeTable::news(SteadyTime now) {
 }
 
 void LifeTable::forgive(std::chrono::steady_clock::duration gap) {
-  for (auto& [rank, life] : workers_) life.last += gap;
+  for (auto& [rank, life] : workers_) {
+    life.last += gap;
+    life.since += gap;
+  }
 }
 
 bool LifeTable::all_left() const {

@@ -1,7 +1,8 @@
 // life_table: when each worker last gave a sign of life, and what it was doing; from that, who is
 // lost. Pure: time comes in. A cause is one sentence:
 //   "host-b rank 3 (pid 4711) stopped answering in phase exchange at step 120"
-// With patience (mode local survives a cut link) silence is first told, and a cause only later.
+// A worker may answer and still be stuck: its heartbeat has a thread of its own. With patience
+// (mode local survives a cut link) silence is first told, and a cause only later.
 #pragma once
 
 #include <chrono>
@@ -16,7 +17,10 @@ namespace tandem {
 
 class LifeTable {
  public:
-  explicit LifeTable(std::chrono::milliseconds timeout) : timeout_(timeout) {}
+  // stuck_after: see stuck().
+  explicit LifeTable(std::chrono::milliseconds timeout,
+                     std::chrono::milliseconds stuck_after = std::chrono::minutes(1))
+      : timeout_(timeout), stuck_after_(stuck_after) {}
 
   void joined(int rank, const std::string& name, SteadyTime now);
   void sign(int rank, SteadyTime now, std::int64_t step, const std::string& phase);
@@ -28,6 +32,11 @@ class LifeTable {
   // The cause when somebody was silent for too long, else empty. Those who are about to be too are
   // named with them: a cut cable silences all workers of a host, each at its own moment.
   std::string silent(SteadyTime now);
+
+  // The cause when somebody has done its own work of one step, or was in an exchange that others
+  // are done with, for longer than stuck_after and ten times as long as anybody before worked,
+  // while another waits for it. A first step may take ten times stuck_after.
+  std::string stuck(SteadyTime now) const;
 
   // From here on somebody is given up after so long; before, news() tells who is silent.
   void be_patient(std::chrono::milliseconds patience) { patience_ = patience; }
@@ -42,13 +51,14 @@ class LifeTable {
  private:
   struct Life {
     std::string name;
-    SteadyTime last;
+    SteadyTime last, since;  // when it gave a sign, and when it began what it does
     std::int64_t step = 0;
     std::string phase = "start";
     bool left = false;
     bool told_silent = false;
   };
-  std::chrono::milliseconds timeout_, patience_{0};
+  std::chrono::milliseconds timeout_, stuck_after_, patience_{0};
+  std::chrono::steady_clock::duration longest_work_{0};  // of anybody in one step, so far
   std::map<int, Life> workers_;
 };
 

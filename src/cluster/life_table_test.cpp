@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/phase.h"
 #include "cluster/straggler_watch.h"
 
 namespace tandem {
@@ -50,6 +51,75 @@ TEST(LifeTable, AnEndWithoutGoodbyeIsADeath) {
   table.left(0);
   EXPECT_TRUE(table.all_left());
   EXPECT_EQ(table.silent(kStart + 1h), "");
+}
+
+// Beats of one second: rank 2 computes for so many of them while the others wait for it.
+std::string after_computing(LifeTable& table, int seconds, const std::string& others) {
+  for (int second = 0; second <= seconds; ++second) {
+    const SteadyTime now = kStart + second * 1s;
+    for (const int rank : {0, 1}) table.sign(rank, now, 11, others);
+    table.sign(2, now, 11, kComputing);
+    if (std::string cause = table.stuck(now); !cause.empty()) return cause;
+  }
+  return "";
+}
+
+LifeTable three_after_a_step(std::chrono::seconds work) {
+  LifeTable table(8s);
+  for (const int rank : {0, 1, 2}) {
+    table.joined(rank, "host-" + std::string(1, static_cast<char>('a' + rank)), kStart - 60s);
+    for (auto at = 0s; at < work; at += 1s) table.sign(rank, kStart - 60s + at, 10, kComputing);
+    table.sign(rank, kStart - 60s + work, 10, kExchanging);
+  }
+  return table;
+}
+
+TEST(LifeTable, AWorkerThatAnswersButHoldsUpTheOthersIsStuck) {
+  LifeTable table = three_after_a_step(1s);
+  EXPECT_EQ(after_computing(table, 60, kExchanging), "");
+  table = three_after_a_step(1s);
+  EXPECT_EQ(after_computing(table, 61, kExchanging),
+            "host-c answers, but is stuck in phase forward and backward at step 11");
+}
+
+TEST(LifeTable, AWorkerThatStaysInAnExchangeThatOthersAreDoneWithIsStuck) {
+  LifeTable table = three_after_a_step(1s);
+  for (int second = 0; second <= 61; ++second) {
+    const SteadyTime now = kStart + second * 1s;
+    for (const int rank : {0, 1}) table.sign(rank, now, 11, kExchanging);
+    table.sign(2, now, 10, kExchanging);
+  }
+  EXPECT_EQ(table.stuck(kStart + 61s), "host-c answers, but is stuck in phase exchange at step 10");
+  table.sign(2, kStart + 62s, 11, kExchanging);
+  EXPECT_EQ(table.stuck(kStart + 500s), "") << "all wait: that is a slow link";
+}
+
+TEST(LifeTable, LongStepsAreNotStuck) {
+  LifeTable usual = three_after_a_step(20s);
+  EXPECT_EQ(after_computing(usual, 200, kExchanging), "") << "a step took 20 s before";
+  usual = three_after_a_step(20s);
+  EXPECT_NE(after_computing(usual, 210, kExchanging), "");
+  LifeTable first(8s);
+  for (const int rank : {0, 1, 2}) first.joined(rank, "host", kStart);
+  EXPECT_EQ(after_computing(first, 600, kExchanging), "") << "nobody knows how long a step takes";
+  EXPECT_NE(after_computing(first, 610, kExchanging), "");
+}
+
+TEST(LifeTable, NobodyIsStuckForWhomNobodyWaits) {
+  for (const char* others : {kComputing, "saving", "evaluation"}) {
+    LifeTable table = three_after_a_step(1s);
+    EXPECT_EQ(after_computing(table, 1000, others), "") << others;
+  }
+}
+
+TEST(LifeTable, WhoIsSilentIsNotCalledStuck) {
+  LifeTable table = three_after_a_step(1s);
+  table.sign(2, kStart, 11, kComputing);
+  for (int second = 0; second < 100; ++second) {
+    for (const int rank : {0, 1}) table.sign(rank, kStart + second * 1s, 11, kExchanging);
+    EXPECT_EQ(second > 8 ? table.stuck(kStart + second * 1s) : "", "")
+        << "a cut link is waited for";
+  }
 }
 
 TEST(LifeTable, OurOwnSleepIsNobodysSilence) {

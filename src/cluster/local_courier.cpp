@@ -49,12 +49,12 @@ at::Tensor news_tensor(std::size_t fragment, const HostNews& news) {
 
 class LocalCourier::Impl {
  public:
-  Impl(Comm& comm, std::int64_t size, std::span<const GradRange> slots,
+  Impl(Comm& comm, const at::Tensor& others, std::span<const GradRange> slots,
        std::vector<Bucket> fragments, LinkFormat format)
       : comm_(comm),
         fragments_(std::move(fragments)),
-        changes_(at::zeros({size})),
-        own_(at::zeros({size})) {
+        changes_(at::zeros_like(others)),
+        own_(others) {
     std::vector<Bucket> all;
     std::size_t most = 1;
     for (const Bucket& fragment : fragments_) {
@@ -75,10 +75,9 @@ class LocalCourier::Impl {
     thread_.join();
   }
 
-  void send(std::size_t fragment, const at::Tensor& weights, const at::Tensor& anchor,
-            const HostNews& news) {
-    at::Tensor changes = part(changes_, fragment);  // nobody looks at it before it has left again
-    at::sub_out(changes, weights, anchor);
+  at::Tensor change(std::size_t fragment) const { return part(changes_, fragment); }
+
+  void send(std::size_t fragment, const HostNews& news) {
     {
       const std::lock_guard lock(mutex_);
       waiting_.push_back({fragment, news});
@@ -102,9 +101,12 @@ class LocalCourier::Impl {
     return {arrived_.begin(), arrived_.end()};
   }
 
-  void put(LocalParcel parcel) {
+  void put(const LocalParcel& parcel) {
+    LocalParcel here = parcel;
+    here.mean = part(changes_, parcel.fragment).copy_(parcel.mean);
+    here.others = part(own_, parcel.fragment).copy_(parcel.others);
     const std::lock_guard lock(mutex_);
-    arrived_.push_back(std::move(parcel));
+    arrived_.push_back(std::move(here));
   }
 
   std::span<float> kept() {
@@ -216,15 +218,18 @@ class LocalCourier::Impl {
   std::thread thread_;
 };
 
-LocalCourier::LocalCourier(Comm& comm, std::int64_t size, std::span<const GradRange> slots,
+LocalCourier::LocalCourier(Comm& comm, const at::Tensor& others, std::span<const GradRange> slots,
                            std::vector<Bucket> fragments, LinkFormat format)
-    : impl_(std::make_unique<Impl>(comm, size, slots, std::move(fragments), format)) {}
+    : impl_(std::make_unique<Impl>(comm, others, slots, std::move(fragments), format)) {}
 
 LocalCourier::~LocalCourier() = default;
 
-void LocalCourier::send(std::size_t fragment, const at::Tensor& weights, const at::Tensor& anchor,
-                        const HostNews& news) {
-  impl_->send(fragment, weights, anchor, news);
+at::Tensor LocalCourier::change(std::size_t fragment) {
+  return impl_->change(fragment);
+}
+
+void LocalCourier::send(std::size_t fragment, const HostNews& news) {
+  impl_->send(fragment, news);
 }
 
 LocalParcel LocalCourier::fetch() {
@@ -235,8 +240,8 @@ std::vector<LocalParcel> LocalCourier::arrived() {
   return impl_->arrived();
 }
 
-void LocalCourier::put(LocalParcel parcel) {
-  impl_->put(std::move(parcel));
+void LocalCourier::put(const LocalParcel& parcel) {
+  impl_->put(parcel);
 }
 
 std::span<float> LocalCourier::kept() {

@@ -15,17 +15,9 @@
 #include "cluster/bucket_plan.h"
 #include "cluster/comm.h"
 #include "cluster/link_codec.h"
+#include "cluster/local_news.h"
 
 namespace tandem {
-
-// What a host tells all others with every fragment.
-struct HostNews {
-  std::int64_t step = 0;    // after which it left
-  bool stop = false;        // a worker got a signal
-  bool diverged = false;    // its training did
-  double seconds = 0;       // of training, by the host's clock
-  std::int64_t replan = 0;  // the first host's wish: steps between exchanges from now on; 0: none
-};
 
 struct LocalParcel {
   std::size_t fragment = 0;
@@ -39,20 +31,21 @@ struct LocalParcel {
 
 class LocalCourier {
  public:
-  // comm outlives it. slots: of the flat buffer that the fragments are cut from.
-  LocalCourier(Comm& comm, std::int64_t size, std::span<const GradRange> slots,
+  // comm outlives it. slots: of the flat buffer that the fragments are cut from. others: of its
+  // size; what parcels bring lies there, for whoever sees that memory.
+  LocalCourier(Comm& comm, const at::Tensor& others, std::span<const GradRange> slots,
                std::vector<Bucket> fragments, LinkFormat format);
   ~LocalCourier();  // brings home what is under way: the other hosts wait for it
 
-  // What travels is the difference, of a fragment.
-  void send(std::size_t fragment, const at::Tensor& weights, const at::Tensor& anchor,
-            const HostNews& news);
+  // Where the change of a fragment is written before it is sent; nobody else looks at it then.
+  at::Tensor change(std::size_t fragment);
+  void send(std::size_t fragment, const HostNews& news);
   // The oldest that was not fetched yet; waits for it.
   LocalParcel fetch();
   // Waits until everything has arrived; fetch() still gives it.
   std::vector<LocalParcel> arrived();
-  // As if it had arrived: to go on from a checkpoint.
-  void put(LocalParcel parcel);
+  // A copy, as if it had arrived: to go on from a checkpoint.
+  void put(const LocalParcel& parcel);
   // What is kept of sums (more than two hosts), while nothing is under way; else empty.
   std::span<float> kept();
 

@@ -3,27 +3,29 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cstring>
-#include <deque>
 
 #include "base/error.h"
 #include "cluster/comm_text.h"
 #include "cluster/host_lane.h"
 #include "cluster/local_courier.h"
+#include "cluster/local_news.h"
 #include "cluster/predict.h"
+#include "cluster/side_thread.h"
+#include "cluster/wire_codec.h"
 
 namespace tandem {
 namespace {
 
 constexpr double kComputeMemory = 0.95;  // of the mean time of a step
+constexpr std::int64_t kTold = 4;        // numbers: stop, seconds, replan, diverged
 
-std::vector<Bucket> cut_fragments(std::int64_t size) {
-  std::vector<Bucket> fragments;
-  for (std::int64_t i = 0; i < kLocalFragments; ++i) {
-    const auto cut = [&](std::int64_t at) { return size * at / kLocalFragments / 256 * 256; };
-    fragments.push_back({cut(i), i + 1 == kLocalFragments ? size : cut(i + 1), 0, 0});
+void tell(const std::vector<HostNews>& news, double* numbers) {
+  for (const HostNews& its : news) {
+    numbers[0] += its.stop ? 1 : 0;
+    numbers[3] += its.diverged ? 1 : 0;
   }
-  return fragments;
+  numbers[1] = news.front().seconds;
+  numbers[2] = static_cast<double>(news.front().replan);
 }
 
 }  // namespace
@@ -40,16 +42,29 @@ class LocalExchange::Impl {
         buffers_(std::move(buffers)),
         setting_(setting),
         schedule_(setting.rhythm, step),
-        fragments_(cut_fragments(buffers_.weights.numel())) {
-    lane_ = setting.memory != nullptr
-                ? memory_lane(comm, *setting.memory, LaneSum::for_leader, [] { return false; })
-                : comm_lane(comm, buffers_.gradients, LaneSum::for_leader);
+        fragments_(cut_evenly(buffers_.weights.numel(), kLocalFragments)) {
+    const std::int64_t size = buffers_.weights.numel();
+    at::Tensor others;
+    if (setting.memory != nullptr) {
+      lane_ = memory_lane(comm, *setting.memory, LaneSum::for_leader, [] { return false; });
+      const std::span<float> memory = setting.memory->floats(0);
+      check(std::ssize(memory) >= 2 * size, "room for what comes back, behind the gradients");
+      others = at::from_blob(memory.data() + size, {size});
+      mail_begin_ = size;
+    } else {
+      lane_ = comm_lane(comm, buffers_.gradients, LaneSum::for_leader);
+    }
     if (!comm.world().is_leader()) return;
-    watch_ = LinkWatch::planned_with(setting.planned_with);
+    watch_ = LinkWatch::planned_with(setting.basis.bytes_per_second);
     anchor_ = buffers_.weights.detach().clone();
     if (setting.momentum > 0) momentum_ = at::zeros_like(anchor_);
-    courier_ = std::make_unique<LocalCourier>(comm, anchor_.numel(), buffers_.slots, fragments_,
-                                              setting.format);
+    courier_ = std::make_unique<LocalCourier>(comm, others.defined() ? others : at::zeros({size}),
+                                              buffers_.slots, fragments_, setting.format);
+    side_ = std::make_unique<SideThread>();
+  }
+
+  void before_update() {
+    if (side_) side_->wait();
   }
 
   Stats after_update(std::int64_t step, const News& own) {
@@ -58,11 +73,13 @@ class LocalExchange::Impl {
                                              : kComputeMemory * compute_seconds_ +
                                                    (1 - kComputeMemory) * own.compute_seconds;
     Stats stats;
-    for (const std::size_t fragment : schedule_.take_due(step)) add(fragment, stats);
+    settle();  // of the step before: nobody had to wait for it then
+    const std::vector<std::size_t> due = schedule_.take_due(step);
+    if (!due.empty()) add(due, stats);
     for (const std::size_t fragment : schedule_.take_leaving(step)) {
       if (!courier_) continue;
-      courier_->send(fragment, part(buffers_.weights, fragment), part(anchor_, fragment),
-                     {step, own.stop, own.diverged, own.seconds, wish_});
+      if (std::ranges::find(due, fragment) != due.end()) settle();
+      leave(fragment, {step, own.stop, own.diverged, own.seconds, wish_});
       wish_ = 0;
     }
     return stats;
@@ -70,6 +87,7 @@ class LocalExchange::Impl {
 
   at::Tensor common() {
     const at::NoGradGuard no_gradient;
+    before_update();
     if (comm_.size(Group::host) == 1) return anchor_;
     if (courier_) buffers_.gradients.copy_(anchor_);
     lane_->down({0, buffers_.gradients.numel(), 0, 0});
@@ -77,12 +95,16 @@ class LocalExchange::Impl {
     return courier_ ? anchor_ : buffers_.gradients;
   }
 
-  const at::Tensor& anchor() const { return anchor_; }
+  const at::Tensor& anchor() const {
+    if (side_) side_->wait();
+    return anchor_;
+  }
 
   LocalState capture() {
     LocalState state;
     state.schedule = schedule_.json();
     if (!courier_) return state;
+    before_update();
     at::Tensor mean = at::zeros_like(anchor_), others = at::zeros_like(anchor_);
     Json news = Json::array();
     for (const LocalParcel& parcel : courier_->arrived()) {
@@ -117,10 +139,10 @@ class LocalExchange::Impl {
     for (std::size_t i = 0; i < under_way.size(); ++i) {
       LocalParcel parcel;
       parcel.fragment = under_way[i];
-      parcel.mean = part(state.arrays[0], under_way[i]).clone();
-      parcel.others = part(state.arrays[1], under_way[i]).clone();
+      parcel.mean = part(state.arrays[0], under_way[i]);
+      parcel.others = part(state.arrays[1], under_way[i]);
       parcel.news = news_from(news.at(i));
-      courier_->put(std::move(parcel));
+      courier_->put(parcel);
     }
   }
 
@@ -133,45 +155,63 @@ class LocalExchange::Impl {
     return at::from_blob(floats.data(), {static_cast<std::int64_t>(floats.size())});
   }
 
-  static Json news_json(const std::vector<HostNews>& news) {
-    Json hosts = Json::array();
-    for (const HostNews& its : news) {
-      hosts.push(Json::object()
-                     .set("step", its.step)
-                     .set("seconds", its.seconds)
-                     .set("replan", its.replan));
-    }
-    return hosts;
-  }
-  static std::vector<HostNews> news_from(const Json& json) {
-    std::vector<HostNews> news;
-    for (const Json& its : json.items()) {
-      // The signal that ended the run is over.
-      news.push_back({its.at("step").as_int(), false, false, its.at("seconds").as_double(),
-                      its.at("replan").as_int()});
-    }
-    return news;
+  bool alone() const { return comm_.size(Group::host) == 1; }
+  static std::span<float> floats(const at::Tensor& tensor) {
+    return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
   }
 
-  // What came back of a fragment, on all workers of the host. The leader adds while the others take
-  // theirs.
-  void add(std::size_t fragment, Stats& stats) {
-    const at::Tensor numbers = at::zeros({4}, at::kDouble);  // stop, seconds, replan, diverged
-    const bool alone = comm_.size(Group::host) == 1;
-    LocalParcel parcel;
+  // Nothing of a step needs the change or the anchor, so they are computed beside it.
+  void leave(std::size_t fragment, const HostNews& news) {
+    side_->give([this, fragment, news] {
+      subtract_floats(floats(part(buffers_.weights, fragment)), floats(part(anchor_, fragment)),
+                      floats(courier_->change(fragment)));
+      courier_->send(fragment, news);
+    });
+  }
+
+  // What came back of fragments, on all workers of the host.
+  void add(const std::vector<std::size_t>& due, Stats& stats) {
+    std::vector<LocalParcel> parcels;
+    const at::Tensor numbers =
+        at::zeros({static_cast<std::int64_t>(due.size()), kTold}, at::kDouble);
     if (courier_) {
-      parcel = fetch(fragment, stats);
-      tell(parcel.news, numbers.mutable_data_ptr<double>());
-      if (!alone) part(buffers_.gradients, fragment).copy_(parcel.others);
+      for (const std::size_t fragment : due) {
+        parcels.push_back(fetch(fragment, stats));
+        tell(parcels.back().news,
+             numbers.mutable_data_ptr<double>() + (std::ssize(parcels) - 1) * kTold);
+      }
     }
     comm_.broadcast(numbers, Group::host);
-    if (!alone) lane_->add_down(fragments_[fragment], buffers_.weights);
-    if (courier_) {
-      part(buffers_.weights, fragment).add_(parcel.others);
-      part(anchor_, fragment).add_(parcel.mean);
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      add_one(due[i], parcels.empty() ? nullptr : &parcels[i]);
     }
-    if (!alone) lane_->settle();
-    hear(numbers.const_data_ptr<double>(), stats);
+    for (std::int64_t i = 0; i < std::ssize(due); ++i) {
+      hear(numbers.const_data_ptr<double>() + i * kTold, stats);
+    }
+  }
+
+  // parcel: of the leader, who adds while the others take theirs.
+  void add_one(std::size_t fragment, const LocalParcel* parcel) {
+    if (!alone()) {
+      const Bucket& at = fragments_[fragment];
+      if (parcel != nullptr && mail_begin_ == 0) {
+        part(buffers_.gradients, fragment).copy_(parcel->others);
+      }
+      lane_->add_down({mail_begin_ + at.begin, mail_begin_ + at.end, 0, 0},
+                      part(buffers_.weights, fragment));
+      unsettled_ = true;
+    }
+    if (parcel == nullptr) return;
+    part(buffers_.weights, fragment).add_(parcel->others);
+    side_->give([to = part(anchor_, fragment), mean = parcel->mean] {
+      add_floats(floats(mean), floats(to));
+    });
+  }
+
+  // Nobody looks at what came back any more: the next may be written over it.
+  void settle() {
+    if (unsettled_) lane_->settle();
+    unsettled_ = false;
   }
 
   // In words that others' processors round alike: one operation at a time.
@@ -187,15 +227,6 @@ class LocalExchange::Impl {
       parcel.mean = part(momentum_, fragment).add_(parcel.mean);
     }
     return parcel;
-  }
-
-  static void tell(const std::vector<HostNews>& news, double* numbers) {
-    for (const HostNews& its : news) {
-      numbers[0] += its.stop ? 1 : 0;
-      numbers[3] += its.diverged ? 1 : 0;
-    }
-    numbers[1] = news.front().seconds;
-    numbers[2] = static_cast<double>(news.front().replan);
   }
 
   void hear(const double* numbers, Stats& stats) {
@@ -215,7 +246,8 @@ class LocalExchange::Impl {
     if (change) stats.link = change;
     if (!change || !setting_.follows_link || !comm_.first()) return;
     const double bytes = static_cast<double>(parcel.bytes_out) * kLocalFragments;
-    wish_ = local_steps_within(bytes, change->is, compute_seconds_);
+    wish_ = std::max(local_steps_that_hide(bytes, change->is, compute_seconds_),
+                     setting_.basis.fewest_steps);
   }
 
   Comm& comm_;
@@ -224,12 +256,15 @@ class LocalExchange::Impl {
   LocalSchedule schedule_;
   std::vector<Bucket> fragments_;
   std::unique_ptr<HostLane> lane_;
-  double compute_seconds_ = 0;  // of a step, a running mean
+  std::int64_t mail_begin_ = 0;  // in the host's memory: behind the gradients; 0: there is none
+  bool unsettled_ = false;       // a worker may still be adding
+  double compute_seconds_ = 0;   // of a step, a running mean
   std::int64_t wish_ = 0;
   // Of leaders:
   at::Tensor anchor_, momentum_;
   LinkWatch watch_;
   std::unique_ptr<LocalCourier> courier_;
+  std::unique_ptr<SideThread> side_;  // gives work to the courier: ends before it
 };
 
 LocalExchange::LocalExchange(Comm& comm, LocalBuffers buffers, const LocalSetting& setting,
@@ -237,6 +272,10 @@ LocalExchange::LocalExchange(Comm& comm, LocalBuffers buffers, const LocalSettin
     : impl_(std::make_unique<Impl>(comm, std::move(buffers), setting, step)) {}
 
 LocalExchange::~LocalExchange() = default;
+
+void LocalExchange::before_update() {
+  impl_->before_update();
+}
 
 LocalExchange::Stats LocalExchange::after_update(std::int64_t step, const News& own) {
   return impl_->after_update(step, own);

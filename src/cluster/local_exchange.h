@@ -26,21 +26,29 @@
 
 namespace tandem {
 
+// What the steps between exchanges were planned with.
+struct LocalBasis {
+  double bytes_per_second = 0;    // of the link; 0: nobody measured it
+  std::int64_t fewest_steps = 0;  // for what an exchange takes from training on any link
+};
+
 struct LocalSetting {
   LinkFormat format = LinkFormat::int4;  // of changes between hosts: int8 or int4
   LocalRhythm rhythm;
-  double momentum = 0;                     // of the anchor
-  bool follows_link = false;               // a changed link changes the steps between exchanges
-  double planned_with = 0;                 // bytes a second of the link; 0: nobody measured it
+  double momentum = 0;        // of the anchor
+  bool follows_link = false;  // a changed link changes the steps between exchanges
+  LocalBasis basis = {};
   std::optional<std::int64_t> delay = {};  // as set; none: by the steps
-  HostMemory* memory = nullptr;  // that holds the gradients; none: results go through Comm
+  // That holds the gradients, with as much room again behind the leader's: for results on their
+  // way to its host's workers. None: they go through Comm.
+  HostMemory* memory = nullptr;
 };
 
 // By experience with translation models: none below four hosts (Wang et al. 2020, fairscale).
 double local_momentum(int hosts);
 
-// Flat buffers, fp32, in memory. Gradients are of no use to anybody between two steps: results
-// travel from the leader to its host's workers there.
+// Flat buffers, fp32, in memory. Gradients are of no use to anybody between two steps: the anchor
+// travels from the leader to its host's workers there.
 struct LocalBuffers {
   at::Tensor weights, gradients;
   std::vector<GradRange> slots;
@@ -74,7 +82,9 @@ class LocalExchange {
   LocalExchange(const LocalExchange&) = delete;
   LocalExchange& operator=(const LocalExchange&) = delete;
 
-  // After the update of every step, on all workers.
+  // Around the update of every step, on all workers. From after_update on until before_update
+  // returns the weights stay as they are: a thread of the leader computes what leaves of them.
+  void before_update();
   Stats after_update(std::int64_t step, const News& own);
 
   // The anchor. All workers of a host call it together; valid until the next step.

@@ -38,6 +38,7 @@ struct Mover {
 
   LocalExchange::Stats move(const LocalExchange::News& news = {}, bool learns = true) {
     step += 1;
+    exchange->before_update();
     if (learns) weights += learnt(comm.world().self().host_index, step);
     return exchange->after_update(step, news);
   }
@@ -50,7 +51,7 @@ struct Mover {
 
 std::unique_ptr<HostMemory> shared_memory(Comm& comm, Store& store) {
   if (comm.size(Group::host) == 1) return nullptr;
-  return HostMemory::share(store, comm.world(), kLarge + kSmall, std::chrono::seconds(30));
+  return HostMemory::share(store, comm.world(), 2 * (kLarge + kSmall), std::chrono::seconds(30));
 }
 
 double farthest(const at::Tensor& a, const at::Tensor& b) {
@@ -179,6 +180,7 @@ TEST(LocalExchange, AChangedLinkChangesTheRhythmOfAllAfterTheSameStep) {
     state.schedule.set("link", 1.0);  // a byte a second was usual before
     exchange.restore(state);
     for (std::int64_t step = 1; step <= 64; ++step) {
+      exchange.before_update();
       weights.add_(0.001 * (1 + comm.world().self().host_index));
       const auto stats = exchange.after_update(step, {false, false, 0, kCompute});
       if (stats.link && told[rank] < 0) told[rank] = step;

@@ -10,10 +10,11 @@ namespace {
 
 constexpr double kNearlyFree = 1.10;    // of no communication
 constexpr double kLocalReserve = 1.15;  // links have bad minutes
+constexpr double kLocalWork = 0.02;     // of a step
 constexpr double kBucketsUnderWay = 3;
 constexpr double kMostBeside = 3;  // times the code
 constexpr std::int64_t kFewestLocal = 2, kMostLocal = 128;
-constexpr std::int64_t kShortLocal = 8;  // int8 below: precise deltas cost nothing there
+constexpr std::int64_t kShortLocal = 8;  // int8 below: int4 would not make it much shorter
 
 bool is_local(Scheme scheme) {
   return scheme == Scheme::local_int8 || scheme == Scheme::local_int4;
@@ -79,16 +80,24 @@ void judge(Prediction& p, const PredictInput& in) {
   p.efficiency = p.scheme == Scheme::one_host ? 1 : step_without_links(in) / p.step_seconds;
 }
 
+std::int64_t between_exchanges(double needed) {
+  if (!(needed < static_cast<double>(kMostLocal))) return kMostLocal;
+  return std::max(kFewestLocal, static_cast<std::int64_t>(std::ceil(needed)));
+}
+
 Prediction predict_local(Scheme scheme, const PredictInput& in, std::int64_t steps) {
   Prediction p;
   p.scheme = scheme;
-  p.local_steps = steps > 0 ? steps : local_steps_for(scheme, in);
-  const double values = in.facts.values();
+  const double values = in.facts.values(), compute = step_without_links(in);
+  const double work = in.software.codec_of(scheme) * values;
   p.bytes_out = bytes_out_of_host(scheme, in.shape, values);
-  const double compute = step_without_links(in);
+  p.local_steps =
+      steps > 0 ? steps
+                : std::max(local_steps_that_hide(p.bytes_out, in.link.bytes_per_second, compute),
+                           local_steps_that_pay(work, compute));
   const auto between = static_cast<double>(p.local_steps);
   // Encoding and merging take the worker's time; the wire does not.
-  const double merge = in.software.codec_of(scheme) * values / between;
+  const double merge = work / between;
   const double wire = p.bytes_out / in.link.bytes_per_second / between;
   p.step_seconds = std::max(compute, wire) + merge;
   p.exposed_seconds = p.step_seconds - compute;
@@ -149,15 +158,12 @@ double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values
   return factor * bytes_per_value(scheme) * values;
 }
 
-std::int64_t local_steps_within(double bytes, double bytes_per_second, double step_seconds) {
-  const double needed = kLocalReserve * bytes / (bytes_per_second * step_seconds);
-  return std::clamp(static_cast<std::int64_t>(std::ceil(std::min(needed, 1e6))), kFewestLocal,
-                    kMostLocal);
+std::int64_t local_steps_that_hide(double bytes, double bytes_per_second, double step_seconds) {
+  return between_exchanges(kLocalReserve * bytes / (bytes_per_second * step_seconds));
 }
 
-std::int64_t local_steps_for(Scheme scheme, const PredictInput& in) {
-  return local_steps_within(bytes_out_of_host(scheme, in.shape, in.facts.values()),
-                            in.link.bytes_per_second, step_without_links(in));
+std::int64_t local_steps_that_pay(double work_seconds, double step_seconds) {
+  return between_exchanges(work_seconds / (kLocalWork * step_seconds));
 }
 
 Prediction predict(Scheme scheme, const PredictInput& in, std::int64_t local_steps) {
@@ -214,12 +220,17 @@ Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allo
     const bool exact = scheme == Scheme::exact_bf16 || scheme == Scheme::exact_fp32;
     if (exact && is_faster_than_software(scheme, in)) return tried.back();
   }
+  std::vector<Prediction> local;
   for (const Scheme scheme : {Scheme::local_int8, Scheme::local_int4}) {
-    if (!may(scheme)) continue;
-    tried.push_back(predict(scheme, in));
-    const bool short_enough = scheme == Scheme::local_int4 || !may(Scheme::local_int4) ||
-                              tried.back().local_steps <= kShortLocal;
-    if (short_enough && tried.back().step_seconds <= bar) return tried.back();
+    if (may(scheme)) local.push_back(predict(scheme, in));
+  }
+  // Precise changes where fewer bits would hardly be exchanged more often.
+  if (local.size() == 2 && local[0].local_steps > std::max(kShortLocal, local[1].local_steps)) {
+    std::swap(local[0], local[1]);
+  }
+  for (const Prediction& prediction : local) {
+    if (prediction.step_seconds <= bar) return prediction;
+    tried.push_back(prediction);
   }
   tried.push_back(predict(Scheme::one_host, in));
   return *std::ranges::max_element(tried, {}, &Prediction::speed_up);

@@ -96,9 +96,10 @@ double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values
 // The same workers as if the links between hosts took no time.
 double step_without_links(const PredictInput& input);
 
-// Steps between two exchanges that hide the transfer with 15 % to spare: 2 to 128.
-std::int64_t local_steps_within(double bytes, double bytes_per_second, double step_seconds);
-std::int64_t local_steps_for(Scheme scheme, const PredictInput& input);
+// Steps between two exchanges, 2 to 128: so many that they hide the transfer with 15 % to spare,
+std::int64_t local_steps_that_hide(double bytes, double bytes_per_second, double step_seconds);
+// and that what an exchange takes from training, however fast the link is, is 2 % of them.
+std::int64_t local_steps_that_pay(double work_seconds, double step_seconds);
 
 // local_steps: of the local schemes; 0: the best.
 Prediction predict(Scheme scheme, const PredictInput& input, std::int64_t local_steps = 0);

@@ -197,6 +197,21 @@ void set_codec(SoftwareCost& software, Scheme scheme, double nanoseconds) {
   software.codec_per_value.at(static_cast<std::size_t>(scheme)) = 1e-9 * nanoseconds;
 }
 
+TEST(Predict, WhatAnExchangeTakesFromTrainingIsRareHoweverFastTheLinkIs) {
+  const std::vector<Scheme> local{Scheme::local_int8, Scheme::local_int4};
+  PredictInput input = input_of(63e6, 0.15, kTwoByTwo, {kGigabit, 0});
+  set_codec(input.software, Scheme::local_int8, 1);
+  set_codec(input.software, Scheme::local_int4, 1);
+  const Prediction choice = choose_scheme(input, local);
+  EXPECT_EQ(choice.scheme, Scheme::local_int8);  // int4 would not be exchanged more often
+  EXPECT_EQ(choice.local_steps, 21);             // 0.063 s are 2 % of 21 steps
+  EXPECT_NEAR(choice.efficiency, 1 / 1.02, 0.001);
+  // Over a slow link the transfer decides, and with it the bits.
+  input.link.bytes_per_second = kTenth;
+  EXPECT_EQ(choose_scheme(input, local).scheme, Scheme::local_int4);
+  EXPECT_NEAR(static_cast<double>(choose_scheme(input, local).local_steps), 23, 1);
+}
+
 // As measured on a machine whose links are its memory: exact 1, int8 3, int4 4, local 6 ns a value.
 PredictInput with_codecs(PredictInput input) {
   set_codec(input.software, Scheme::exact_bf16, 1);

@@ -25,7 +25,7 @@ struct PreflightWork {
   // Seconds of one real exchange of so many values in their buckets; all workers call it together.
   // Empty: the link probe alone decides.
   std::function<double(double values)> exchange;
-  // Adds what codes cost; leaders call it together. Empty: bytes alone decide.
+  // Adds what codes cost, for leaders; all call it together. Empty: bytes alone decide.
   std::function<void(SoftwareCost&)> codecs;
 };
 

@@ -106,8 +106,8 @@ class MeetingMaker {
     refuse_if_guessable(place.token);
     meeting_->token_ = place.token.bytes;
     meeting_->store_service_ = std::make_unique<StoreService>();
-    meeting_->heartbeat_service_ = std::make_unique<HeartbeatService>(
-        options_.timeout, HeartbeatOptions{}.period, options_.on_event);
+    meeting_->heartbeat_service_ =
+        std::make_unique<HeartbeatService>(options_.limits, options_.on_event);
     meeting_->journal_home_ = std::make_unique<JournalHome>();
     HubOptions hub;
     hub.token = place.token.bytes;
@@ -190,7 +190,7 @@ class MeetingMaker {
     HeartbeatOptions heartbeat;
     heartbeat.rank = launch_.rank;
     heartbeat.name = format("{} rank {} (pid {})", options_.host.name, launch_.rank, ::getpid());
-    heartbeat.timeout = options_.timeout;
+    heartbeat.limits = options_.limits;
     heartbeat.on_lost = options_.on_lost;
     meeting_->heartbeat_ = std::make_unique<Heartbeat>(dial_(Purpose::heartbeat), heartbeat);
     meeting_->heartbeat_->at(0, "meeting");
@@ -374,7 +374,8 @@ MeetingOptions meeting_options(const ClusterConfig& config, const EnvMap& env) {
   options.interfaces = list_interfaces();
   options.rule = interface_rule(config.interface, env);
   options.join_timeout = in_milliseconds(config.join_timeout);
-  options.timeout = in_milliseconds(config.timeout);
+  options.limits.timeout = in_milliseconds(config.timeout);
+  options.limits.stuck_after = in_milliseconds(config.stuck_timeout);
   return options;
 }
 

@@ -37,8 +37,8 @@ struct MeetingOptions {
   std::vector<NetworkInterface> interfaces;
   InterfaceRule rule;
   std::chrono::milliseconds join_timeout{120'000};
-  std::chrono::milliseconds timeout{8000};  // of the heartbeat
-  std::chrono::milliseconds news{5000};     // between two lines about who is missing
+  HeartbeatLimits limits;
+  std::chrono::milliseconds news{5000};  // between two lines about who is missing
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const std::string& cause)> on_lost = end_process;
   std::function<void(const std::string& event)> on_event = [](const std::string&) {};  // rank 0

@@ -50,7 +50,7 @@ class RendezvousTest : public testing::Test {
     result.interfaces = {{"lo", "127.0.0.1", true, true, 0},
                          {"eth0", host == "host-a" ? "127.0.0.2" : "127.0.0.3", true, false, 0}};
     result.join_timeout = 10s;
-    result.timeout = 2s;
+    result.limits.timeout = 2s;
     result.news = 100ms;
     result.say = [this](const std::string& line) { said_.add(line); };
     result.on_lost = [this](const std::string& cause) { lost_.add(cause); };

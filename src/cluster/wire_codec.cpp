@@ -44,6 +44,12 @@ void add_floats(std::span<const float> from, std::span<float> to) {
   for (std::size_t i = 0; i < size; ++i) to[i] += from[i];
 }
 
+void subtract_floats(std::span<const float> from, std::span<const float> less,
+                     std::span<float> to) {
+  const std::size_t size = to.size();
+  for (std::size_t i = 0; i < size; ++i) to[i] = from[i] - less[i];
+}
+
 void sum_into_all(std::span<float* const> parts, std::size_t size) {
   for (std::size_t begin = 0; begin < size; begin += kPiece) {
     const std::size_t count = std::min(kPiece, size - begin);

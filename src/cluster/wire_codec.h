@@ -13,6 +13,8 @@ void decode_bf16(std::span<const std::uint16_t> from, std::span<float> to);
 void add_bf16(std::span<const std::uint16_t> from, std::span<float> to);  // to += from
 
 void add_floats(std::span<const float> from, std::span<float> to);  // to += from
+// to = from - less
+void subtract_floats(std::span<const float> from, std::span<const float> less, std::span<float> to);
 // Every part becomes the sum of all, added from the first to the last.
 void sum_into_all(std::span<float* const> parts, std::size_t size);
 // The same sum, to the bit, for one of the parts only.

@@ -36,7 +36,8 @@ struct ClusterConfig {
   std::optional<std::string> interface;
   std::optional<double> require;
   double join_timeout = 120.0;
-  double timeout = 8.0;
+  double timeout = 7.0;
+  double stuck_timeout = 60.0;
   std::int64_t restarts = 3;
   std::int64_t check_every = 500;
 };
@@ -66,6 +67,8 @@ void describe(Visitor&& option, ClusterConfig& c) {
          "how long the start waits for all workers before it names the missing ones");
   option("timeout", c.timeout, above(0), "s",
          "a worker without a sign of life for so long is given up by name");
+  option("stuck_timeout", c.stuck_timeout, above(0), "s",
+         "a worker that others wait for so long, and for 10 times the longest step, is given up");
   option("restarts", c.restarts, at_least(0), "restarts",
          "attempts after a failure without a new checkpoint in between, then the run gives up");
   option("check_every", c.check_every, at_least(0), "steps",

@@ -157,6 +157,20 @@ TEST(LossScaler, FollowsTheTableOfOverflowPatterns) {
   }
 }
 
+TEST(LossScaler, OverflowsThatKeepComingBackAreDivergenceHoweverTheyAreSpread) {
+  const auto alarm = [](std::int64_t every) {
+    LossScaleState state;
+    for (std::int64_t step = 1; step <= 5000; ++step) {
+      state = after_step(state, {true, 2000}, step % every != 0);
+      if (state.skip_share > kMostNonFiniteShare) return step;
+    }
+    return std::int64_t{0};
+  };
+  EXPECT_EQ(alarm(2), 92);
+  EXPECT_GT(alarm(3), 0);
+  EXPECT_EQ(alarm(4), 0) << "a loss scale with a window of three steps is healthy";
+}
+
 TEST(StopRule, EachLimitEndsTheRunAndNothingElseDoes) {
   StopConfig none;
   none.steps.reset();

@@ -3,8 +3,14 @@
 #include <algorithm>
 
 namespace tandem {
+namespace {
+
+constexpr double kShareSteps = 100;
+
+}  // namespace
 
 LossScaleState after_step(LossScaleState state, const LossScaleSetting& setting, bool finite) {
+  state.skip_share += ((finite ? 0.0 : 1.0) - state.skip_share) / kShareSteps;
   if (!finite) {
     ++state.skipped;
     ++state.skips_in_a_row;

@@ -11,6 +11,7 @@ struct LossScaleState {
   std::int64_t good_steps = 0;  // since the scale changed last or an overflow happened
   std::int64_t skips_in_a_row = 0;
   std::int64_t skipped = 0;  // in the whole run
+  double skip_share = 0;     // of about the last hundred steps, from 0 on
   bool operator==(const LossScaleState&) const = default;
 };
 

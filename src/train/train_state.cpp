@@ -22,6 +22,7 @@ Json state_json(const TrainState& s) {
   Json scale = Json::object();
   scale.set("scale", s.loss_scale.scale).set("good_steps", s.loss_scale.good_steps);
   scale.set("skips_in_a_row", s.loss_scale.skips_in_a_row).set("skipped", s.loss_scale.skipped);
+  scale.set("skip_share", s.loss_scale.skip_share);
   Json trend = Json::object();
   trend.set("seen", s.trend.seen).set("fast", s.trend.fast).set("slow", s.trend.slow);
   trend.set("best", s.trend.best).set("noise", s.trend.noise).set("last", s.trend.last);
@@ -47,7 +48,8 @@ TrainState state_from_json(const Json& json) {
   s.seconds = json.at("seconds").as_double();
   const Json& scale = json.at("loss_scale");
   s.loss_scale = {scale.at("scale").as_double(), scale.at("good_steps").as_int(),
-                  scale.at("skips_in_a_row").as_int(), scale.at("skipped").as_int()};
+                  scale.at("skips_in_a_row").as_int(), scale.at("skipped").as_int(),
+                  scale.at("skip_share").as_double()};
   const Json& trend = json.at("trend");
   s.trend = {trend.at("seen").as_int(),     trend.at("fast").as_double(),
              trend.at("slow").as_double(),  trend.at("best").as_double(),

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "cluster/phase.h"
 #include "cluster/replicas.h"
 #include "observe/step_timer.h"
 #include "train/host_part.h"
@@ -95,6 +96,7 @@ EndRecord Trainer::train() {
   for (;;) {
     if (auto why = reason_to_end()) return finish(std::move(*why));
     const StepRecord done = step();
+    parts_.watch.at(state_.step, "between steps");  // a disk may take its time
     parts_.observers.on_step(done);
     judge(done);
     if (due(state_.step, setting_.check_every)) {
@@ -114,7 +116,7 @@ EndRecord Trainer::train() {
 
 StepRecord Trainer::step() {
   StepTimer time;
-  parts_.watch.at(state_.step + 1, "forward and backward");
+  parts_.watch.at(state_.step + 1, kComputing);
   const StepBatch work = time.measure(&StepSeconds::data, [&] { return parts_.loader.next(); });
   const double scale = state_.loss_scale.scale;
   const DropoutStep dropout{setting_.seed, state_.step};
@@ -137,16 +139,19 @@ StepRecord Trainer::step() {
 
   // From here on gradients and sums are those of all workers (of the host, in mode local), bit for
   // bit the same on each.
-  parts_.watch.at(state_.step + 1, "exchange");
+  parts_.watch.at(state_.step + 1, kExchanging);
   std::array<double, 5> totals = {loss_sum, nll_sum, static_cast<double>(own_tokens(work)),
                                   parts_.stop ? 1.0 : 0.0, parts_.comm.first() ? seconds() : 0.0};
   ExchangeStats exchanged = parts_.exchange.finish(totals);
   time.add(&StepSeconds::wait, exchanged.wait_seconds);
   time.add(&StepSeconds::exchange, exchanged.exposed_seconds);
 
-  parts_.watch.at(state_.step + 1, "update");
+  parts_.watch.at(state_.step + 1, kUpdating);
   const double tokens = std::max(1.0, totals[2]);
   const double lr = schedule_.at(state_.step) * state_.rate_factor;
+  time.measure(&StepSeconds::exchange, [&] {
+    if (parts_.local) parts_.local->before_update();
+  });
   const UpdateStats done = time.measure(&StepSeconds::optimizer, [&] {
     return parts_.adam.step(state_.updates + 1, lr, 1.0 / (tokens * scale));
   });
@@ -168,6 +173,7 @@ StepRecord Trainer::step() {
   record.loss_scale = scale;
   record.skipped = !done.finite;
   if (done.finite) state_.trend = after_loss(state_.trend, record.loss);
+  parts_.watch.at(state_.step, kEndingStep);
   time.measure(&StepSeconds::exchange, [&] {
     if (done.finite) share_update(exchanged);
     exchange_weights(totals, record);
@@ -208,7 +214,7 @@ void Trainer::exchange_weights(const std::array<double, 5>& totals, StepRecord& 
     agreed_ = own;
     return;
   }
-  parts_.watch.at(state_.step, "exchange of weights");
+  parts_.watch.at(state_.step, kExchangingWeights);
   const LocalExchange::Stats moved = parts_.local->after_update(state_.step, own);
   record.bytes_out += moved.bytes_out;
   record.bytes_in += moved.bytes_in;
@@ -248,6 +254,10 @@ std::string Trainer::divergence() const {
   const std::int64_t skips = state_.loss_scale.skips_in_a_row;
   if (skips >= (setting_.fp16 ? kMostSkipsInARow : kMostNonFinite)) {
     return format("loss or gradients of {} steps in a row were not finite", skips);
+  }
+  if (state_.loss_scale.skip_share > kMostNonFiniteShare) {
+    return format("loss or gradients of {} steps were not finite, most of them among the last 200",
+                  state_.loss_scale.skipped);
   }
   if (!has_diverged(state_.trend)) return {};
   return format("the loss of the last steps is {:.4f}, it had been {:.4f}", state_.trend.fast,

@@ -204,6 +204,27 @@ TEST(Trainer, LossesThatAreNotFiniteAreDivergenceAndNothingOfThemIsKept) {
   EXPECT_EQ(session.adam.first_moment().abs().max().item<float>(), 0);
 }
 
+TEST(Trainer, EverySecondStepThatIsNotFiniteIsDivergence) {
+  Session session(sample_setting(500));
+  struct Spoiler final : Observer {
+    explicit Spoiler(Tensor values_) : values(std::move(values_)) {}
+    void on_step(const StepRecord& record) override {
+      const at::NoGradGuard no_gradient;
+      if (record.step % 2 == 0) {
+        values[3] = kept;
+      } else {
+        kept = values[3].item<float>();
+        values[3] = std::nanf("");
+      }
+    }
+    Tensor values;
+    float kept = 0;
+  };
+  session.observers.add("spoiler", std::make_unique<Spoiler>(session.model.params().values()));
+  EXPECT_THROW(session.train(), Diverged);
+  EXPECT_LT(session.state.step, 200);
+}
+
 TEST(Trainer, TheFlagEndsItWithACheckpoint) {
   Session session(sample_setting(50));
   session.state.step = 0;

@@ -61,8 +61,8 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
   std::unique_ptr<HostMemory> memory;
   FlatParams& params = model.params();
   if (meeting != nullptr && plan.shared) {
-    memory = HostMemory::share(*meeting, comm.world(),
-                               static_cast<std::size_t>(params.gradients().numel()),
+    const auto size = static_cast<std::size_t>(params.gradients().numel());
+    memory = HostMemory::share(*meeting, comm.world(), plan.local ? 2 * size : size,
                                std::chrono::seconds(30));
     params.move_gradients(
         at::from_blob(memory->floats(memory->place()).data(), {params.gradients().numel()}));

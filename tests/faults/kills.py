@@ -1,12 +1,14 @@
 """Processes that die, freeze or are told to end."""
 
+import ctypes
 import os
 import re
 import signal
 import threading
 import time
+from pathlib import Path
 
-from workshop import alive, scenario, wait_until
+from workshop import Skipped, alive, scenario, wait_until
 
 STEPS = 150
 # Steps of tens of milliseconds that are computing and little else.
@@ -119,6 +121,76 @@ def frozen_worker(workshop, cases, rng):
         workshop.forget(run)
     workshop.within(longest, 10, "the frozen one is named")
     return f"{cases} of {cases} named, after {longest:.1f} s at most"
+
+
+class Hold(threading.Thread):
+    """Stops the main thread of a process and no other while it computes, as a driver that never answers would. In an exchange nobody could
+    tell it from the others, who wait too: a thread that is found in a system call is let go and stopped again a little later."""
+
+    SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000  # PTRACE_..., __WALL: the system's numbers
+
+    def __init__(self, pid: int):
+        super().__init__(daemon=True)
+        self.pid, self.held, self.refused = pid, threading.Event(), ""
+
+    def trace(self, request: int):
+        if ctypes.CDLL(None, use_errno=True).ptrace(request, self.pid, None, None) != 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+    def stop_it(self):
+        self.trace(self.SEIZE)
+        self.trace(self.INTERRUPT)
+        os.waitpid(self.pid, self.WALL)
+
+    def run(self):
+        try:
+            self.stop_it()
+            while not Path(f"/proc/{self.pid}/syscall").read_text().startswith("-1"):
+                self.trace(self.DETACH)
+                time.sleep(0.02)
+                self.stop_it()
+        except OSError as why:
+            self.refused = str(why)
+        self.held.set()
+        while not self.refused:  # a traced process is gone only when its tracer has heard of its end
+            try:
+                _, status = os.waitpid(self.pid, self.WALL)
+            except ChildProcessError:
+                return
+            if os.WIFEXITED(status) or os.WIFSIGNALED(status):
+                return
+
+
+@scenario("6", cases=10, short=1)
+def stuck_worker(workshop, cases, rng):
+    """A worker whose main thread stops while its heartbeat goes on: named with its rank, started again, and the run goes on."""
+    limit, longest = 3, 0.0
+    for _ in range(cases):
+        run = workshop.run(2, 1_000_000, *BUSY, f"cluster.stuck_timeout={limit}")
+        child = run.start()
+        wait_until(lambda: run.last_step() > 20, 60, "some steps")  # so that it is known how long they take
+        time.sleep(rng.uniform(0, 0.5))
+        rank, seen = rng.randrange(2), run.starts()
+        victim = run.pids()[rank]
+        hold = Hold(victim)
+        hold.start()
+        hold.held.wait()
+        if hold.refused:
+            raise Skipped(f"ptrace: {hold.refused}")
+        began = time.monotonic()
+        # Phases are told once in a second, so the shortest step looks like one.
+        longest_step = max(1, *(line["seconds"]["total"] for line in run.newest_start() if line["type"] == "step"))
+        wait_until(lambda: run.starts() > seen, 30 + 15 * longest_step, f"rank {rank} is given up")
+        longest = max(longest, time.monotonic() - began)
+        told = lambda: [line["text"] for line in run.newest_start() if line["type"] == "event" and line["kind"] == "restart"]
+        cause = wait_until(told, 10, "the cause in the journal")[0]
+        assert f"rank {rank} (pid {victim}) answers, but is stuck" in cause, cause
+        child.send_signal(signal.SIGTERM)
+        child.communicate(timeout=60)
+        assert child.returncode == 75, f"exit {child.returncode}"
+        workshop.forget(run)
+    workshop.within(longest, 30, "the stuck one is named and started again")
+    return f"{cases} of {cases} named and started again, after {longest:.1f} s at most (cluster.stuck_timeout={limit})"
 
 
 class Brake(threading.Thread):

@@ -8,7 +8,7 @@ import lab as laboratory
 from workshop import CONFIG, QUIET, TANDEM, Skipped, scenario, wait_until
 
 STEPS = 60
-SETTINGS = ("cluster.mode=exact", "cluster.wire=fp32", "cluster.join_timeout=8", "checkpoint.every=1")
+SETTINGS = ("cluster.mode=exact", "cluster.wire=fp32", "cluster.join_timeout=7", "checkpoint.every=1")
 LAST = f"checkpoints/step-{STEPS:08}"
 BOUND_SECONDS = 45  # more than the goal, for a busy machine
 

@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import lab as laboratory
 from workshop import QUIET, Run, alive, scenario, wait_until
 
 FAULTS_APART = (20, 200)  # steps
+ENDLESS = 10**8  # steps
+CASES, MINUTES = 500, 120  # of the full form, both at least
 FAULTS = ["kill", "kill rank 0", "sigterm", "launcher", "damage", "pause", "frozen", "full disk", "cable"]
 DISK = "16m"  # a dozen of the run's checkpoints
 
@@ -91,13 +92,14 @@ class Soak:
             self.lab.forget(worker)
             assert worker.returncode == 3, f"exit {worker.returncode}: {said}"
 
-    def to_end(self):
-        while True:
-            _, errors = self.child.communicate(timeout=300 + self.run.steps)
-            if self.child.returncode == 0:
-                return
-            assert self.child.returncode == 75, errors
-            self.start()
+    def finish(self):
+        """A few steps after the last fault."""
+        wait_until(lambda: self.run.new_steps() >= FAULTS_APART[1] or self.ended(), 600, "steps after the last fault")
+        self.stop(signal.SIGTERM)
+        self.run.end_at(self.run.last_step() + FAULTS_APART[1])
+        self.start()
+        _, errors = self.child.communicate(timeout=300)
+        assert self.child.returncode == 0, errors
 
 
 def may_mount(disk) -> bool:
@@ -105,15 +107,13 @@ def may_mount(disk) -> bool:
     return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", disk], capture_output=True).returncode == 0
 
 
-@scenario("25", cases=500, short=2)
+@scenario("25", cases=CASES, short=2)
 def soak(workshop, cases, rng):
-    """Random faults one after the other (a case each) against one run that must end by itself as an undisturbed one does."""
-    apart = [rng.randint(*FAULTS_APART) for _ in range(cases)]
-    steps = sum(apart) + 150 * cases  # a fault takes its time, too, and more of it on a busy machine
-    run = workshop.run(2, steps)
+    """Random faults one after the other (a case each), in the full form for two hours, against one run that must end as an undisturbed one does."""
+    run = workshop.run(2, ENDLESS)
     kinds, done, files, began = list(FAULTS), [], set(), time.monotonic()
-    with ThreadPoolExecutor() as beside, contextlib.ExitStack() as cleanup:
-        undisturbed = beside.submit(workshop.reference, 2, steps)
+    minutes = lambda: (time.monotonic() - began) / 60
+    with contextlib.ExitStack() as cleanup:
         if may_mount(run.path / "checkpoints"):
             cleanup.callback(subprocess.run, ["umount", "--lazy", run.path / "checkpoints"])
         else:
@@ -125,16 +125,18 @@ def soak(workshop, cases, rng):
             lab = cleanup.enter_context(laboratory.Lab(2, "1gbit", workshop.folder / "soak-lab"))
         cleanup.callback(Run.end_all)
         soaked = Soak(run, lab, rng)
-        for pause in apart:
+        while len(done) < cases or (cases >= CASES and minutes() < MINUTES):
+            pause = rng.randint(*FAULTS_APART)
             wait_until(lambda: run.new_steps() >= pause or soaked.ended(), 600, f"{pause} steps")
             assert not soaked.ended(), f"it ended after {len(done)} faults: {soaked.child.communicate()[1]}"
             files.add(len(os.listdir(f"/proc/{run.pids()[0]}/fd")))
             done.append(rng.choice(kinds))
             soaked.do(done[-1])
-        soaked.to_end()
-        assert run.result() == undisturbed.result(), "not the undisturbed run"
+        faults_took = minutes()
+        soaked.finish()
+        assert run.result() == workshop.reference(2, run.steps), "not the undisturbed run"
     assert max(files) - min(files) < 5, f"open files of rank 0 grow: {sorted(files)}"
     workshop.forget(run)
     counts = ", ".join(f"{done.count(kind)} {kind}" for kind in sorted(set(done)))
-    minutes = (time.monotonic() - began) / 60
-    return f"{len(done)} faults ({counts}) in {minutes:.0f} min, {soaked.starts} starts by the same command, {min(files)} to {max(files)} open files; the end is equal to the bit"
+    return (f"{len(done)} faults ({counts}) in {faults_took:.0f} min, {run.steps} steps, {soaked.starts} starts by the same command, "
+            f"{min(files)} to {max(files)} open files; the end is equal to the bit")

@@ -75,12 +75,18 @@ class Run:
     started = []  # by all runs
 
     def __init__(self, data: Path, folder: Path, workers: int, steps: int, *settings: str):
-        self.path, self.workers, self.steps = folder / "run", workers, steps
+        self.path, self.workers = folder / "run", workers
         self._read, self._run_lines = 0, []  # of the journal: how far, and where they begin
         folder.mkdir(parents=True)
         (folder / "config.yaml").write_text(CONFIG)
-        self.command = [str(TANDEM), "train", str(folder / "config.yaml"), f"data.path={data}", f"run={self.path}", f"stop.steps={steps}",
+        self.command = [str(TANDEM), "train", str(folder / "config.yaml"), f"data.path={data}", f"run={self.path}",
                         *(["--workers", str(workers)] if workers > 1 else []), *settings]
+        self.end_at(steps)
+
+    def end_at(self, steps: int):
+        """From the next start on."""
+        self.steps = steps
+        self.command = [part for part in self.command if not part.startswith("stop.steps=")] + [f"stop.steps={steps}"]
 
     def start(self, env=None) -> subprocess.Popen:
         child = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

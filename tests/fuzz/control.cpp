@@ -88,7 +88,7 @@ void open_any_door(std::string_view input) {
       return talk_to(store, rest);
     }
     case Door::heartbeat: {
-      HeartbeatService heartbeat(milliseconds(8000), milliseconds(1000), [](const std::string&) {});
+      HeartbeatService heartbeat({}, [](const std::string&) {});
       return talk_to(heartbeat, rest);
     }
     case Door::journal: {

@@ -94,7 +94,7 @@ def test_mode_local_plans_anew_and_resumes_to_the_bit(run):
         assert one == other
 
 
-def test_the_first_exchanges_correct_what_the_check_took_the_link_for(run):
+def test_the_first_exchanges_correct_what_the_check_took_the_link_for(run, sanitized):
     run.hosts.set_rate("10mbit")
     process = run.start("run", "cluster.mode=local", "cluster.local_code=int8", "checkpoint.every=0", "stop.steps=100000")
     run.wait_until(lambda: run.records("run", "run"), process, "it did not begin")
@@ -107,7 +107,8 @@ def test_the_first_exchanges_correct_what_the_check_took_the_link_for(run):
     process.kill()
     assert "while the check before the start found" in changes()[0]
     anew = next(text for text in changes() if "steps from here on" in text)
-    assert int(anew.split("every ")[1].split()[0]) < 0.5 * planned
+    most = 0.7 if sanitized else 0.5  # so slow a program plans 3 steps, and there are never less than 2
+    assert int(anew.split("every ")[1].split()[0]) < most * planned
     # Five of the eight fragments, and a few until all have heard of it.
     assert run.events("run", "exchange")[-1]["step"] <= 2 * planned
 

@@ -12,7 +12,7 @@ CONFIG = CODED_RUN + """
 checkpoint: {every: 1000000}
 cluster: {check_every: 7}
 """
-LOCAL = ("cluster.mode=local", "cluster.local_steps=4")
+LOCAL = ("cluster.mode=local", "cluster.local_steps=4", "cluster.local_code=int8")
 CUT_SECONDS = float(os.environ.get("TANDEM_CUT_SECONDS", 8))
 
 
@@ -71,7 +71,7 @@ def test_few_bytes_nearly_the_same_losses_and_exact_resume(hosts):
     whole = two.train("whole", *LOCAL, "cluster.local_rate=1", "stop.steps=18", workers=2)
     parameters = next(record for record in whole if record["type"] == "run")["parameters"]
     sent = [record["bytes_out"] for record in whole if record["type"] == "step"]
-    assert 0.98 < sum(sent[8:16]) / 2 / parameters / 1.04 < 1.04  # of two rounds; int8, as they are short
+    assert 0.98 < sum(sent[8:16]) / 2 / parameters / 1.04 < 1.04  # of two rounds
     assert losses(whole) == pytest.approx(losses(exact), rel=0.15)
     assert losses(whole)[-1] < 0.9 * losses(whole)[0]
 

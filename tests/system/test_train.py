@@ -274,6 +274,21 @@ def test_a_signal_saves_ends_with_75_and_resumes_exactly(make_run, whole, sign):
         assert run.losses() == whole().losses() and run.weights(20) == whole().weights(20)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_signal_before_the_program_listens_is_heard_later(make_run, sanitized, workers):
+    if sanitized:
+        pytest.skip("built with sanitizers the program begins with their own initialisers")
+    run = make_run()
+    child = run.start("--workers", str(workers))
+    holds = lambda: int(re.search(r"SigBlk:\s*(\w+)", Path(f"/proc/{child.pid}/status").read_text())[1], 16) >> (signal.SIGTERM - 1) & 1
+    while not holds():  # it loads libraries; its first line of code is half a second away
+        assert child.poll() is None
+    child.send_signal(signal.SIGTERM)
+    _, stderr = child.communicate(timeout=60)
+    assert child.returncode == 75, stderr
+    assert run.losses() == {} and len(stderr.splitlines()[-1]) > 0
+
+
 @pytest.mark.parametrize("first, second", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGUSR1, signal.SIGTERM)])
 def test_a_second_signal_does_not_spoil_what_is_being_saved(make_run, first, second):
     run = make_run()

@@ -237,7 +237,7 @@ def test_a_signal_after_the_last_save_changes_nothing(make_run, delay):
 
 @pytest.mark.parametrize("delay", [0.0, 0.05, 0.2, 0.4])
 def test_a_signal_before_the_workers_are_there_is_a_stop(make_run, delay):
-    child = make_run().start(2)
+    child = make_run().start(2, "stop.steps=100000")  # more than it can do before the signal
     while not Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text():
         time.sleep(0.001)
     time.sleep(delay)

@@ -1,6 +1,7 @@
 // Before LibTorch's initialisers run, which take 0.4 s: a verb that needs none of it is handed over
 // to tandem-quick, a small program that lies inside this one (docs/decisions/0008-quick-start.md).
-// Where that is not possible this program goes on and does the same, later.
+// Where that is not possible this program goes on and does the same, later. Training is told to end
+// by signals: those that come before it listens wait until then.
 //
 // It runs before anything is initialised, so it uses nothing but system calls.
 #include <sys/mman.h>
@@ -8,6 +9,8 @@
 
 #include <cstddef>
 #include <cstring>
+
+#include "base/signals.h"
 
 asm(R"(
   .section .rodata
@@ -40,8 +43,18 @@ bool write_all(int file, const char* from, const char* end) {
   return true;
 }
 
+// Until StopSignals listens to them.
+void hold_stop_signals() {
+  sigset_t stops;
+  ::sigemptyset(&stops);
+  for (const int number : tandem::kStopSignals) ::sigaddset(&stops, number);
+  ::sigprocmask(SIG_BLOCK, &stops, nullptr);
+}
+
 void hand_over(int argc, char** argv, char** environment) {
-  if (argc < 2 || !is_quick(argv[1])) return;
+  if (argc < 2) return;
+  if (std::strcmp(argv[1], "train") == 0) hold_stop_signals();
+  if (!is_quick(argv[1])) return;
   const int file = ::memfd_create("tandem", MFD_CLOEXEC);
   if (file < 0) return;
   if (write_all(file, tandem_quick_begin, tandem_quick_end)) ::fexecve(file, argv, environment);

@@ -30,10 +30,10 @@ class PlainDecoding : public Decoding {
 
 Decoder::Decoder(const Transformer& model, DecodeWay way) : model_(model) {
   if (way == DecodeWay::plain || !on_cpu() || model.compute() != at::kFloat) return;
-  encoder_ = std::make_unique<EncoderWeights>(encoder_weights(model.weights()));
-  weights_ = std::make_unique<StepWeights>(
-      step_weights(model.weights(), model.vocabulary(),
-                   way == DecodeWay::int8 ? StepFormat::int8 : StepFormat::float32));
+  const StepFormat format = way == DecodeWay::int8 ? StepFormat::int8 : StepFormat::float32;
+  encoder_ = std::make_unique<EncoderWeights>(encoder_weights(model.weights(), format));
+  weights_ =
+      std::make_unique<StepWeights>(step_weights(model.weights(), model.vocabulary(), format));
 }
 
 Decoder::~Decoder() = default;

@@ -32,7 +32,7 @@ class Decoding {
 
 enum class DecodeWay {
   quick,
-  int8,  // quick, with the matrices of the decoder rounded to 8 bits
+  int8,  // quick, with matrices rounded to 8 bits
   plain
 };
 

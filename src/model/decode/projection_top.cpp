@@ -32,6 +32,7 @@ void ProjectionTop::add_block(Row& row, float* scores, std::int64_t first, std::
   }
   row.total += static_cast<double>(rows::short_sum_of_exp(scores, row.most, count));
   if (choice_.end >= first && choice_.end < last) end = scores[choice_.end - first];
+  if (most <= row.list.least) return;  // nothing for the list
   for (const std::int32_t id : choice_.never) {
     if (id >= first && id < last) scores[id - first] = kNone;
   }

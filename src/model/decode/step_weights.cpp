@@ -25,8 +25,7 @@ std::vector<StepNorm> step_norms(const StackWeights& stack) {
 
 }  // namespace
 
-EncoderWeights encoder_weights(const ModelWeights& weights) {
-  constexpr auto kFloat = StepFormat::float32;
+EncoderWeights encoder_weights(const ModelWeights& weights, StepFormat format) {
   const StackWeights& stack = weights.encoder;
   EncoderWeights result{stack.embedding.const_data_ptr<float>(),
                         stack.positions.const_data_ptr<float>(),
@@ -35,9 +34,9 @@ EncoderWeights encoder_weights(const ModelWeights& weights) {
   for (const LayerWeights& layer : stack.layers) {
     const std::int64_t width = layer.qkv.weight.size(1);
     result.layers.push_back(
-        {step_linear(layer.qkv, kFloat, 0, width), step_linear(layer.qkv, kFloat, width, 2 * width),
-         step_linear(layer.attention_out, kFloat), step_linear(layer.ffn_in, kFloat),
-         step_linear(layer.ffn_out, kFloat)});
+        {step_linear(layer.qkv, format, 0, width), step_linear(layer.qkv, format, width, 2 * width),
+         step_linear(layer.attention_out, format), step_linear(layer.ffn_in, format),
+         step_linear(layer.ffn_out, format)});
   }
   return result;
 }

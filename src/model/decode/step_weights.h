@@ -40,7 +40,7 @@ struct StepWeights {
 };
 
 // weights: fp32 on the CPU; they outlive the result.
-EncoderWeights encoder_weights(const ModelWeights& weights);
+EncoderWeights encoder_weights(const ModelWeights& weights, StepFormat format);
 StepWeights step_weights(const ModelWeights& weights, std::int64_t vocabulary, StepFormat format);
 
 }  // namespace tandem

@@ -117,6 +117,9 @@ struct ChunkedLoss : torch::autograd::Function<ChunkedLoss> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const Tensor scale = gradients[0].to(at::kFloat);  // 1, or the loss scale of fp16
+    if (scale.is_cpu() && scale.item<float>() == 1) {
+      return {saved[0], saved[1], Tensor(), Tensor(), Tensor()};
+    }
     return {saved[0] * scale, saved[1] * scale, Tensor(), Tensor(), Tensor()};
   }
 };
