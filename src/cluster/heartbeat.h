@@ -31,7 +31,7 @@
 namespace tandem {
 
 struct HeartbeatLimits {
-  std::chrono::milliseconds timeout{8000};
+  std::chrono::milliseconds timeout{7000};
   std::chrono::milliseconds stuck_after{60'000};  // of a worker that answers, see LifeTable
   std::chrono::milliseconds period{1000};
 };

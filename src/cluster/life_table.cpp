@@ -16,12 +16,13 @@ void LifeTable::sign(int rank, SteadyTime now, std::int64_t step, const std::str
   if (at == workers_.end()) return;
   Life& life = at->second;
   const bool was_silent = now - life.last > timeout_;
+  const bool same = life.step == step && life.phase == phase;
   life.last = now;
-  if (life.step == step && life.phase == phase) return;
-  if (is_own_work(life.phase) && !was_silent) {
+  if (same && !was_silent) return;
+  if (!was_silent && is_own_work(life.phase)) {
     longest_work_ = std::max(longest_work_, now - life.since);
   }
-  life.since = now;
+  life.since = now;  // after a silence, too: nobody knows whether it could work meanwhile
   life.step = step;
   life.phase = phase;
 }

@@ -120,6 +120,8 @@ TEST(LifeTable, WhoIsSilentIsNotCalledStuck) {
     EXPECT_EQ(second > 8 ? table.stuck(kStart + second * 1s) : "", "")
         << "a cut link is waited for";
   }
+  table.sign(2, kStart + 100s, 11, kComputing);
+  EXPECT_EQ(table.stuck(kStart + 100s), "") << "what it did in its silence is not known";
 }
 
 TEST(LifeTable, OurOwnSleepIsNobodysSilence) {

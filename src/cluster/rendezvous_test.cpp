@@ -51,6 +51,7 @@ class RendezvousTest : public testing::Test {
                          {"eth0", host == "host-a" ? "127.0.0.2" : "127.0.0.3", true, false, 0}};
     result.join_timeout = 10s;
     result.limits.timeout = 2s;
+    result.limits.period = 100ms;
     result.news = 100ms;
     result.say = [this](const std::string& line) { said_.add(line); };
     result.on_lost = [this](const std::string& cause) { lost_.add(cause); };
@@ -198,7 +199,7 @@ TEST_F(RendezvousTest, ASharedPortThatIsTakenIsPassedOver) {
 TEST_F(RendezvousTest, AWorkerThatEndsWithoutGoodbyeIsNamedToAll) {
   auto meetings = all_meet({options(0, 3), options(1, 3), options(2, 3)});
   meetings[2]->heartbeat().at(120, "exchange");
-  std::this_thread::sleep_for(1200ms);  // one beat
+  std::this_thread::sleep_for(1200ms);  // a beat at least, however busy the machine is
   meetings[2].reset();
   EXPECT_THAT(meetings[1]->heartbeat().explain("a collective failed"), HasSubstr("host-a rank 2"));
   EXPECT_THAT(meetings[0]->heartbeat().explain("a collective failed"),

@@ -2,7 +2,7 @@
 // and then lives for a while, as a training does as far as the control channel is concerned.
 //
 //   tandem_meet [key=value ...]     seconds=0   how long to live after the meeting
-//                                   join_timeout=120  timeout=8  interface=eth0   as cluster.*
+//                                   join_timeout=120  timeout=7  interface=eth0   as cluster.*
 #include <cstdio>
 #include <cstdlib>
 #include <map>
