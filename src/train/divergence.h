@@ -29,8 +29,7 @@ bool has_diverged(const LossTrend& trend);
 // divergence; fp16 with loss scaling has a limit of its own.
 inline constexpr std::int64_t kMostNonFinite = 10;
 // The share of the last hundred steps that may be without one, however they are spread: every
-// second step reaches it after some ninety. A loss scale that tries to grow every few steps stays
-// below.
+// second step reaches it after some ninety. While a loss scale can still come down it may be more.
 inline constexpr double kMostNonFiniteShare = 0.3;
 
 // How often a run goes back to a good checkpoint, and what its learning rate is multiplied by then.

@@ -48,8 +48,9 @@ TrainState state_from_json(const Json& json) {
   s.seconds = json.at("seconds").as_double();
   const Json& scale = json.at("loss_scale");
   s.loss_scale = {scale.at("scale").as_double(), scale.at("good_steps").as_int(),
-                  scale.at("skips_in_a_row").as_int(), scale.at("skipped").as_int(),
-                  scale.at("skip_share").as_double()};
+                  scale.at("skips_in_a_row").as_int(), scale.at("skipped").as_int(), 0.0};
+  // Runs begun before it was kept go on.
+  if (const Json* share = scale.find("skip_share")) s.loss_scale.skip_share = share->as_double();
   const Json& trend = json.at("trend");
   s.trend = {trend.at("seen").as_int(),     trend.at("fast").as_double(),
              trend.at("slow").as_double(),  trend.at("best").as_double(),

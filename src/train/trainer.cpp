@@ -255,9 +255,10 @@ std::string Trainer::divergence() const {
   if (skips >= (setting_.fp16 ? kMostSkipsInARow : kMostNonFinite)) {
     return format("loss or gradients of {} steps in a row were not finite", skips);
   }
-  if (state_.loss_scale.skip_share > kMostNonFiniteShare) {
-    return format("loss or gradients of {} steps were not finite, most of them among the last 200",
-                  state_.loss_scale.skipped);
+  const bool finding_scale = scaling_.backoff && state_.loss_scale.scale > kLeastLossScale;
+  if (!finding_scale && state_.loss_scale.skip_share > kMostNonFiniteShare) {
+    return format("loss or gradients of {:.0f} % of about the last hundred steps were not finite",
+                  100 * state_.loss_scale.skip_share);
   }
   if (!has_diverged(state_.trend)) return {};
   return format("the loss of the last steps is {:.4f}, it had been {:.4f}", state_.trend.fast,

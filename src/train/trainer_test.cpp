@@ -186,6 +186,17 @@ TEST(Trainer, BackoffFindsAScaleThatWorks) {
   EXPECT_LT(heard.back().loss, heard.front().loss);
 }
 
+TEST(Trainer, AScaleThatTriesToGrowAfterEveryStepIsNoDivergence) {
+  TrainSetting setting = sample_setting(300);
+  setting.fp16 = true;
+  setting.optim.loss_scale = std::pow(2.0, 30);
+  setting.optim.loss_scale_window = 1;
+  Session session(setting, at::kHalf);
+  session.train();
+  EXPECT_GT(session.state.loss_scale.skip_share, kMostNonFiniteShare);
+  EXPECT_EQ(session.state.step, 300);
+}
+
 TEST(Trainer, LossesThatAreNotFiniteAreDivergenceAndNothingOfThemIsKept) {
   TrainSetting setting = sample_setting(50);
   setting.checkpoint.every = 1;
