@@ -252,7 +252,10 @@ PreflightReport preflight(const World& world, Store& store, const HostFacts& own
         world, store, {setting.link_seconds, setting.link_limit_seconds, "preflight/links"});
     measure_compute(world, talk, setting, work, report);
     report.exchange = measure_exchange(setting, work, summary_of(report.links));
-    if (work.codecs) work.codecs(report.software);
+    if (work.codecs) {
+      talk.agree("codecs", Json::object());  // all begin when the first has heard of all
+      work.codecs(report.software);
+    }
     if (world.rank == 0) forecast(setting, world, report);
     agree_on_verdict(talk, report);
   }
