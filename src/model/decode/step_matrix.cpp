@@ -5,7 +5,9 @@ namespace {
 
 std::variant<cpu::Panels, cpu::BytePanels> panels_of_format(const float* weight, std::int64_t out,
                                                             std::int64_t in, StepFormat format) {
-  if (format == StepFormat::int8) return cpu::BytePanels::of_turned(weight, in, out);
+  if (format == StepFormat::int8 && in <= cpu::BytePanels::kMostDepth) {
+    return cpu::BytePanels::of_turned(weight, in, out);
+  }
   return cpu::Panels::of_turned(weight, in, out);
 }
 

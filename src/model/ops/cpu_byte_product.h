@@ -11,6 +11,7 @@ namespace tandem::cpu {
 
 class BytePanels {
  public:
+  static constexpr std::int64_t kMostDepth = 66311;  // so that sums of 255 * 127 fit into 32 bits
   // From [columns, depth].
   static BytePanels of_turned(const float* matrix, std::int64_t depth, std::int64_t columns,
                               ByteLoop loop = quickest_byte_loop());

@@ -11,14 +11,10 @@ namespace tandem::cpu {
 namespace {
 
 constexpr float kMostWeight = 127, kMostByte = 255;
-constexpr std::int64_t kLeastDepthOfEight = 256;
+constexpr float kMostWord = 32767;
+constexpr std::int64_t kLeastDepthOfEight = 256;  // sums of 516 words could exceed 32 bits
 constexpr std::int64_t kLine =
     64;  // rows are an odd number of them, so that they share no place in a cache
-
-// The largest whole number for which a sum over this depth stays within 32 bits.
-float most_of_row(std::int64_t depth) {
-  return static_cast<float>(std::min<std::int64_t>(32767, 2147483647 / (127 * depth)));
-}
 
 // From the least number of a row, or 0, to the largest, or 0.
 struct Range {
@@ -104,7 +100,7 @@ void round_rows(const float* a, std::int64_t rows, std::int64_t depth, RowBits b
     std::fill(row + size - 4, row + size, 0);  // behind the last number
     auto* words = reinterpret_cast<std::int16_t*>(row);
     if (bits == RowBits::sixteen) {
-      rounded.scales[i] = round_to_words(a, depth, most_of_row(depth), words);
+      rounded.scales[i] = round_to_words(a, depth, kMostWord, words);
       continue;
     }
     const Steps steps = steps_of(a, depth);

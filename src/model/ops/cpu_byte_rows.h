@@ -12,8 +12,8 @@ namespace tandem::cpu {
 // How finely a row is rounded. Decided by the shape of the matrix alone, so that results do not
 // depend on the processor.
 enum class RowBits {
-  sixteen,  // fewer where a sum of so many products could exceed 32 bits
-  eight,    // 256 steps from the row's least number (or 0) to its largest (or 0); 0 is one of them
+  sixteen,
+  eight,  // 256 steps from the row's least number (or 0) to its largest (or 0); 0 is one of them
 };
 RowBits row_bits(std::int64_t depth);
 
