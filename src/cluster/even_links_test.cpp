@@ -33,6 +33,7 @@ TEST(EvenLinks, OnlyBbrOnALocalNetworkGivesWay) {
   ASSERT_TRUE(set_control(guest.get(), "reno"));
   EXPECT_FALSE(share_evenly(guest.get())) << "chosen by somebody, and fair";
   EXPECT_FALSE(share_evenly(-1));
+  if (!set_control(guest.get(), "cubic")) GTEST_SKIP() << "CUBIC may not be chosen here";
   if (!set_control(guest.get(), "bbr")) GTEST_SKIP() << "this kernel has no BBR";
   EXPECT_TRUE(shares_badly(guest.get()));
   EXPECT_TRUE(share_evenly(guest.get()));

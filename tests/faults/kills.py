@@ -37,7 +37,9 @@ def kill_ranks(workshop, cases, rng):
             began = time.monotonic()
             wait_until(lambda: not any(map(alive, victims)), 30, "the others are out")
             out = max(out, time.monotonic() - began)
-            wait_until(lambda: run.starts() > seen and run.new_steps() > 0, 60, "a step again")
+            wait_until(lambda: child.poll() is not None or (run.starts() > seen and run.new_steps() > 0), 60, "a step again")
+            if child.poll() is not None:
+                break  # all steps had been done
             back = max(back, time.monotonic() - began)
             assert max(run.checkpoints(), default=0) >= saved, "a checkpoint is gone"
             killed += 1

@@ -95,6 +95,7 @@ class Soak:
     def finish(self):
         """A few steps after the last fault."""
         wait_until(lambda: self.run.new_steps() >= FAULTS_APART[1] or self.ended(), 600, "steps after the last fault")
+        assert not self.ended(), self.child.communicate()[1]
         self.stop(signal.SIGTERM)
         self.run.end_at(self.run.last_step() + FAULTS_APART[1])
         self.start()

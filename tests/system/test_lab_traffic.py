@@ -22,7 +22,7 @@ stop: {steps: 1000000}
 log: {every: 1000}
 """
 WORKERS_A_HOST, HOSTS = 2, 2
-STEPS = 120
+STEPS = 200
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_an_exchange_sends_so_many_bytes_a_parameter(lab, program, data, mode, b
     process, hosts, journal = start(lab, program, data, 1, f"cluster.mode={mode}", *WIDE)
     first = journal.wait_for(5, process)
     before = hosts.bytes_sent("host-a")
-    last = journal.wait_for(first + 40, process)
+    last = journal.wait_for(first + STEPS, process)
     a_step = (hosts.bytes_sent("host-a") - before) / (last - first)
     parameters = journal.records("run")[0]["parameters"]
     print(f"{mode}: {a_step:.0f} bytes an exchange of {parameters} parameters: {a_step / parameters:.3f} each")

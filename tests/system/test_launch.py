@@ -302,7 +302,7 @@ def test_nccls_variable_is_honoured(with_false_friends, meet):
 
 def test_strangers_do_not_disturb_and_nothing_listens_to_the_whole_world(lab, meet):
     hosts = lab()
-    workers = Workers(hosts, meet, "seconds=6", each=1)
+    workers = Workers(hosts, meet, "seconds=20", each=1)
     workers.wait_until_ready()
     listening = hosts.run("host-a", ["ss", "-Hltn"]).stdout
     assert "10.77.0.1:29500" in listening

@@ -47,7 +47,7 @@ def expected_run(tandem, data, tmp_path_factory):
     """Of two local workers."""
     folder = tmp_path_factory.mktemp("expected")
     (folder / "config.yaml").write_text(CONFIG)
-    done = tandem("train", folder / "config.yaml", f"data.path={data}", f"run={folder}/run", "--workers", 2, "stop.steps=12", env=QUIET)
+    done = tandem("train", folder / "config.yaml", f"data.path={data}", f"run={folder}/run", "--workers", 2, "stop.steps=200", env=QUIET)
     assert done.returncode == 0, done.stderr
     return folder / "run"
 
@@ -78,7 +78,7 @@ def test_torchrun_starts_again_and_the_run_goes_on(command, expected, tmp_path):
         pytest.skip("needs torchrun beside this Python")
     launched = subprocess.Popen(
         [str(part) for part in (torchrun, "--standalone", "--no-python", "--nproc-per-node=2", "--max-restarts=1", *command,
-                                "stop.steps=12", "checkpoint.every=2")], **OPTIONS)
+                                "stop.steps=200", "checkpoint.every=2")], **OPTIONS)  # so many that the kill comes in time
     run, deadline = tmp_path / "run", time.monotonic() + 100
     while not records(run, "checkpoint") and launched.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -91,7 +91,7 @@ def test_torchrun_starts_again_and_the_run_goes_on(command, expected, tmp_path):
     assert len(starts) == 2 and starts[1]["resumed_from"] >= 2, output
     (event,) = [line["text"] for line in records(run, "event") if line["kind"] == "restart"]
     assert event == "restart 1: the launcher started all workers again"
-    assert losses(run) == expected(12)
+    assert losses(run) == expected(200)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_mpirun_goes_on_with_more_and_with_fewer_workers(mpirun, expected_run, t
     run = tmp_path / "run"
     assert [(line.get("cluster", {}).get("workers", 1), line["resumed_from"]) for line in records(run, "run")] == [(2, None), (3, 4), (1, 8)]
     for key, bound in (("sentences", 0), ("loss", 1e-4)):
-        assert [line[key] for line in records(run, "step")] == pytest.approx([line[key] for line in records(expected_run, "step")], rel=bound)
+        assert [line[key] for line in records(run, "step")] == pytest.approx([line[key] for line in records(expected_run, "step")[:12]], rel=bound)
 
 
 def test_mpirun_passes_sigusr1_on_and_all_is_saved(mpirun, expected, tmp_path):

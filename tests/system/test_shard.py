@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from small_run import SMALL_RUN
-from test_workers import Run
+from test_workers import LONG, Run
 
 SHARDED = ["optim.shard=true", "optim.weight_decay=0.01"]
 WHOLE = ["optim.weight_decay=0.01"]
@@ -51,14 +51,14 @@ def test_checkpoints_fit_any_number_of_workers_sharded_or_not(make_run):
 
 def test_a_killed_worker_is_started_again_and_nothing_is_lost(make_run):
     whole, killed = make_run("whole"), make_run("killed")
-    whole.train(2, *SHARDED, "stop.steps=60")
-    child = killed.start(2, *SHARDED, "stop.steps=60")
+    whole.train(2, *SHARDED, *LONG)
+    child = killed.start(2, *SHARDED, *LONG)
     killed.wait_for_step(child, 7)
     os.kill(killed.pids()[1], signal.SIGKILL)
     _, stderr = child.communicate(timeout=100)
     assert child.returncode == 0, stderr
     assert [line for line in killed.lines("event") if line["kind"] == "restart"]
-    assert killed.losses() == whole.losses() and killed.weights(60) == whole.weights(60)
+    assert killed.losses() == whole.losses() and killed.weights(400) == whole.weights(400)
 
 
 def test_the_newest_averaged_weights_become_the_model_when_none_is_best(make_run):

@@ -292,18 +292,21 @@ def test_a_killed_worker_ends_the_others_with_its_name(make_run, rank):
     run.train(3, "stop.steps=8")  # and the same command goes on
 
 
+LONG = ("stop.steps=400", "eval.every=100")
+
+
 @pytest.fixture(scope="module")
 def long_run(program, tandem, data, tmp_path_factory):
     """Uninterrupted, and long enough that the kill of a worker comes in time."""
     run = Run(program, tandem, data, tmp_path_factory.mktemp("long"))
-    run.train(2, "stop.steps=60")
+    run.train(2, *LONG)
     return run
 
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_killed_worker_is_started_again_and_nothing_is_lost(make_run, long_run, rank):
     run = make_run()
-    child = run.start(2, "stop.steps=60")
+    child = run.start(2, *LONG)
     run.wait_for_step(child, 7)
     first = run.pids()
     os.kill(first[rank], signal.SIGKILL)
@@ -312,7 +315,7 @@ def test_a_killed_worker_is_started_again_and_nothing_is_lost(make_run, long_run
     assert re.search(r"the workers start again in 0\.5 s, restart 1 of 3 without a new checkpoint", stderr), stderr
     (event,) = [line for line in run.lines("event") if line["kind"] == "restart"]
     assert event["text"] == f"restart 1: rank {rank} (pid {first[rank]}) was ended by signal 9 (Killed)"
-    assert run.losses() == long_run.losses() and run.weights(60) == long_run.weights(60)
+    assert run.losses() == long_run.losses() and run.weights(400) == long_run.weights(400)
     assert gone(first)
 
 
