@@ -22,7 +22,9 @@ std::string fit_to_terminal(const std::string& line) {
 }
 
 std::string duration_text(double seconds) {
-  const auto total = std::lround(std::clamp(seconds, 0.0, 1e9));  // an estimate may be absurd
+  constexpr double kMost = 1e9;
+  if (!(seconds <= kMost)) return "over 30 years";  // an estimate may be absurd
+  const auto total = std::lround(std::max(seconds, 0.0));
   if (total < 120) return format("{} s", total);
   if (total < 7200) return format("{} min", (total + 30) / 60);
   return format("{} h {} min", total / 3600, total % 3600 / 60);

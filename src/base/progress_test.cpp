@@ -97,7 +97,7 @@ TEST(Progress, DurationsReadWell) {
   EXPECT_EQ(duration_text(12 * 60), "12 min");
   EXPECT_EQ(duration_text(3 * 3600 + 20 * 60), "3 h 20 min");
   EXPECT_EQ(duration_text(-1), "0 s");
-  EXPECT_EQ(duration_text(1e300), duration_text(1e9));
+  EXPECT_EQ(duration_text(1e300), "over 30 years");
 }
 
 TEST(Waiting, SaysWhatGoesOnAndForHowLongAndEndsAtOnce) {

@@ -7,6 +7,7 @@
 #include "cli/verbs.h"
 #include "cluster/link_text.h"
 #include "cluster/plan.h"
+#include "config/exchange_limits.h"
 #include "config/load.h"
 #include "observe/journal.h"
 
@@ -33,8 +34,10 @@ const std::map<std::string, std::vector<Scheme>> kModes{
 };
 
 void require_sense(const Options& o) {
+  static constexpr double kMost = 1e9;
   const auto positive = [](double value, const char* option) {
-    if (!(value > 0) || value > 1e9) throw UserError(format("{} must be above 0", option));
+    if (value > 0 && value <= kMost) return;
+    throw UserError(format("{} must be above 0 and at most {:.0e}", option, kMost));
   };
   if (o.hosts > 1) {
     if (o.gbps == 0) {
@@ -44,7 +47,10 @@ void require_sense(const Options& o) {
   }
   positive(o.tflops, "--tflops");
   if (o.compute_s != 0) positive(o.compute_s, "--compute-s");
-  if (!(o.rtt_ms >= 0)) throw UserError("--rtt-ms must be 0 or more");
+  if (!(o.rtt_ms >= 0 && o.rtt_ms <= kMost)) {
+    throw UserError(format("--rtt-ms must be from 0 to {:.0e}", kMost));
+  }
+  if (!(o.price <= kMost)) throw UserError(format("--price must be at most {:.0e}", kMost));
 }
 
 std::vector<Json> journal_of(const Options& o) {
@@ -59,7 +65,21 @@ ComputeEstimate compute_of_options(const Options& o, const RunConfig& config, co
   }
   if (o.run.empty()) return compute_from_flops(config, text, shape, o.tflops);
   const double tokens = step_tokens(config, text, shape.workers()).tgt;
+  require_model(journal, config, text);
   return compute_from_journal(journal, tokens / static_cast<double>(shape.workers()));
+}
+
+// Leaves out what a run with these settings would refuse, and says so.
+void leave_out_refused(const RunConfig& config, PlanRequest& request) {
+  const auto leave_out = [&](auto which, const std::string& why) {
+    if (!why.empty() && std::erase_if(request.schemes, which) > 0) {
+      request.notes.push_back(format("not shown: {}", why));
+    }
+  };
+  leave_out(is_lossy, config.optim.shard ? "optim.shard=true goes with cluster.mode=exact only"
+                                         : lossy_refusal(config.device == DeviceChoice::cuda));
+  leave_out(is_local, local_refusal(config));
+  if (request.schemes.empty()) throw UserError(request.notes.back());
 }
 
 PlanRequest request_of(const Options& o, const RunConfig& config) {
@@ -73,6 +93,7 @@ PlanRequest request_of(const Options& o, const RunConfig& config) {
   request.input.link = {tcp_goodput(o.gbps * 1e9), o.rtt_ms * 1e-3};
   if (o.shared_medium) request.input.link.bytes_per_second /= static_cast<double>(o.hosts);
   request.schemes = kModes.at(o.mode);
+  leave_out_refused(config, request);
   request.local_steps = o.local_steps;
   request.steps = steps_to_end(config, text, shape.workers());
   request.price_per_host_hour = config.cost.per_host_hour;
@@ -87,8 +108,8 @@ PlanRequest request_of(const Options& o, const RunConfig& config) {
   }
   if (o.hosts > 1) {
     request.assumptions.push_back(
-        format("link as given, not measured: {} a host, {}", rate_text(o.gbps * 1e9 / 8),
-               o.shared_medium ? "shared by all of them" : "full duplex through a switch"));
+        format("link as given, not measured: {} {}", rate_text(o.gbps * 1e9 / 8),
+               o.shared_medium ? "that all hosts share" : "a host, full duplex through a switch"));
   }
   return request;
 }

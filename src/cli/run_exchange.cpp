@@ -7,29 +7,14 @@
 #include "cli/run_setup.h"
 #include "cluster/comm_text.h"
 #include "config/choice.h"
+#include "config/exchange_limits.h"
 #include "train/host_part.h"
 
 namespace tandem {
 namespace {
 
-// Why gradients and weights cannot be rounded with these settings; empty: they can.
-std::string lossy_refusal(const RunConfig& config) {
-  if (device_of(config.device, 0).is_cuda()) {
-    return "cluster.mode int8, int4 and local work on CPUs only so far; set it to exact";
-  }
-  return {};
-}
-
-// Each host would average, or skip, for itself.
-std::string local_refusal(const RunConfig& config) {
-  if (config.optim.ema > 0) {
-    return "cluster.mode=local does not go with averaged weights; set optim.ema=0 or the mode to "
-           "exact";
-  }
-  if (config.precision == Precision::fp16) {
-    return "cluster.mode=local does not go with fp16; set precision=bf16 or the mode to exact";
-  }
-  return {};
+bool on_gpus(const RunConfig& config) {
+  return device_of(config.device, 0).is_cuda();
 }
 
 // A resumed run whose way was chosen before the setting.
@@ -42,7 +27,7 @@ std::string shard_refusal(const RunConfig& config, ExchangeMode mode) {
 }
 
 void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode) {
-  const std::string lossy = mode == ExchangeMode::exact ? "" : lossy_refusal(config);
+  const std::string lossy = mode == ExchangeMode::exact ? "" : lossy_refusal(on_gpus(config));
   const std::string local = mode == ExchangeMode::local ? local_refusal(config) : "";
   if (!lossy.empty()) throw UserError(lossy);
   if (!local.empty()) throw UserError(local);
@@ -58,7 +43,7 @@ std::vector<Scheme> schemes_to_try(const RunConfig& config, const TrainState& st
     return {scheme_of(choose_exchange(config.cluster, state.exchange, {}))};
   }
   std::vector<Scheme> schemes =
-      schemes_of(config.cluster, config.optim.shard || !lossy_refusal(config).empty());
+      schemes_of(config.cluster, config.optim.shard || !lossy_refusal(on_gpus(config)).empty());
   if (automatic && !local_refusal(config).empty()) {
     std::erase_if(schemes,
                   [](Scheme scheme) { return choice_of(scheme).mode == ExchangeMode::local; });
@@ -79,11 +64,13 @@ RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, 
     : team_(team), config_(config), learner_(learner) {
   if (links) {
     choice_ = choose_exchange(config.cluster, start.state.exchange, links->forecast);
-    basis_.bytes_per_second = summary_of(links->links).bytes_per_second;
+    const LinkSummary link = summary_of(links->links);
+    basis_.bytes_per_second = link.bytes_per_second;
     if (team.world().rank == 0) {  // who made the forecast and would plan anew
       const auto values = static_cast<double>(learner.model.params().count());
       const double work = links->software.codec_of(scheme_of(choice_)) * values;
       basis_.fewest_steps = local_steps_that_pay(work, links->step_without_links);
+      basis_.latency_seconds = local_latency(links->shape, link.rtt_seconds);
     }
     refuse_what_does_not_go(config, choice_.mode);
   }

@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t kUsualVocabulary = 32768;
 constexpr double kUsualSrcTokens = 27, kUsualTgtTokens = 28;
 constexpr std::size_t kWarmSteps = 3;
+constexpr double kSameModel = 0.01;  // of its parameters: vocabularies are padded
 
 double median_of_steps(const std::vector<const Json*>& steps,
                        const std::function<double(const Json&)>& number) {
@@ -25,15 +26,36 @@ double median_of_steps(const std::vector<const Json*>& steps,
   return median_of(std::move(values));
 }
 
-// The newest start of the run tells, where it had several.
-std::int64_t workers_of(const std::vector<Json>& lines) {
+// A start of the run, which may have had several with other numbers of workers.
+struct Start {
   std::int64_t workers = 1;
+  std::vector<const Json*> steps;
+};
+
+Start start_of(const Json& run) {
+  const Json* cluster = run.find("cluster");
+  return {cluster != nullptr ? std::max<std::int64_t>(1, cluster->at("workers").as_int()) : 1, {}};
+}
+
+// The newest start with steps enough to tell how long one takes, without the first ones.
+Start warm_start(const std::vector<Json>& lines) {
+  std::vector<Start> starts(1);
   for (const Json& line : lines) {
-    if (line.at("type").as_string() != "run") continue;
-    const Json* cluster = line.find("cluster");
-    workers = cluster != nullptr ? cluster->at("workers").as_int() : 1;
+    const std::string& type = line.at("type").as_string();
+    if (type == "run") starts.push_back(start_of(line));
+    if (type == "step") starts.back().steps.push_back(&line);
   }
-  return std::max<std::int64_t>(1, workers);
+  const auto found = std::find_if(starts.rbegin(), starts.rend(), [](const Start& start) {
+    return start.steps.size() > kWarmSteps;
+  });
+  if (found == starts.rend()) {
+    throw UserError(
+        format("the journal has {} steps of its newest start, and {} or more are needed to know "
+               "how long one takes; train a little longer",
+               starts.back().steps.size(), kWarmSteps + 1));
+  }
+  found->steps.erase(found->steps.begin(), found->steps.begin() + kWarmSteps);
+  return std::move(*found);
 }
 
 }  // namespace
@@ -87,18 +109,25 @@ ComputeEstimate compute_from_flops(const RunConfig& config, const TextFacts& tex
           false};
 }
 
-ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double tokens_per_worker) {
-  std::vector<const Json*> steps;
+void require_model(const std::vector<Json>& lines, const RunConfig& config, const TextFacts& text) {
+  double here = 0;
+  for (const GradientWork& work : gradient_order(config.model, text.vocabulary)) {
+    here += work.values;
+  }
   for (const Json& line : lines) {
-    if (line.at("type").as_string() == "step") steps.push_back(&line);
-  }
-  if (steps.size() <= kWarmSteps) {
+    const Json* parameters = line.find("parameters");
+    if (line.at("type").as_string() != "run" || parameters == nullptr) continue;
+    const double there = parameters->as_double();
+    if (std::abs(there - here) <= kSameModel * here) continue;
     throw UserError(
-        format("the journal has {} steps, and {} or more are needed to know how long "
-               "one takes; train a little longer",
-               steps.size(), kWarmSteps + 1));
+        format("the run trained a model of {:.0f} parameters, these settings make one of {:.0f}; "
+               "give the settings of the run, or --compute-s",
+               there, here));
   }
-  steps.erase(steps.begin(), steps.begin() + kWarmSteps);
+}
+
+ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double tokens_per_worker) {
+  const auto [workers, steps] = warm_start(lines);
   const auto phase = [&](const char* name) {
     return median_of_steps(steps,
                            [&](const Json& s) { return s.at("seconds").at(name).as_double(); });
@@ -109,7 +138,7 @@ ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double toke
   ComputeSeconds seen{phase("forward"), phase("backward"), phase("optimizer"),
                       phase("data") + phase("other"), 1};
   seen.micro_batches = std::max<std::int64_t>(1, std::llround(field("micro_batches")));
-  const double seen_tokens = field("tokens") / static_cast<double>(workers_of(lines));
+  const double seen_tokens = field("tokens") / static_cast<double>(workers);
   const ComputeSeconds here = scaled_compute(seen, tokens_per_worker / seen_tokens);
   return {here,
           format("compute {} a step: median of {} steps of the run, for {:.0f} instead of {:.0f} "
@@ -125,7 +154,8 @@ std::optional<SoftwareCost> software_from_journal(const std::vector<Json>& lines
     const Json* check = line.find("preflight");
     const Json* measured =
         check != nullptr && check->is_object() ? check->find("software") : nullptr;
-    if (measured == nullptr) continue;
+    // A run whose way of exchange was given did not try the others.
+    if (measured == nullptr || measured->at("codec_per_value_s").members().empty()) continue;
     newest.emplace();
     newest->per_value_seconds = measured->at("per_value_s").as_double();
     for (std::size_t i = 0; i < newest->codec_per_value.size(); ++i) {

@@ -34,6 +34,8 @@ struct ComputeEstimate {
 };
 ComputeEstimate compute_from_flops(const RunConfig& config, const TextFacts& text,
                                    const ClusterShape& shape, double tflops);
+// Refuses the journal of a model of another size.
+void require_model(const std::vector<Json>& lines, const RunConfig& config, const TextFacts& text);
 // The median of the steps in the lines of a journal, for as many tokens as a worker gets here.
 ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double tokens_per_worker);
 

@@ -12,11 +12,6 @@ namespace {
 
 constexpr double kFewTokens = 500;  // below, a worker's devices are not kept busy
 
-bool is_lossy(Scheme scheme) {
-  return scheme == Scheme::int8 || scheme == Scheme::int4 || scheme == Scheme::local_int8 ||
-         scheme == Scheme::local_int4;
-}
-
 PlanRow row_of(const Prediction& prediction, const PlanRequest& request) {
   PlanRow row{prediction, {}, {}};
   if (!request.steps) return row;
@@ -28,9 +23,18 @@ PlanRow row_of(const Prediction& prediction, const PlanRequest& request) {
   return row;
 }
 
+// What auto would take. Flat rings are none of its ways: where nothing else is shown, the fastest.
+Scheme recommended(const std::vector<PlanRow>& rows, const PlanRequest& request) {
+  if (!std::ranges::all_of(request.schemes, is_flat)) {
+    return choose_scheme(request.input, request.schemes, request.local_steps).scheme;
+  }
+  const auto speed_up = [](const PlanRow& row) { return row.prediction.speed_up; };
+  return std::ranges::max_element(rows, {}, speed_up)->prediction.scheme;
+}
+
 std::vector<std::string> warnings_of(const Plan& plan) {
   const PredictInput& in = plan.request.input;
-  std::vector<std::string> out;
+  std::vector<std::string> out = plan.request.notes;
   if (in.shape.hosts > 1 && plan.recommended == Scheme::one_host) {
     out.push_back(
         format("use one host: {} hosts on this link would not be faster", in.shape.hosts));
@@ -50,8 +54,8 @@ std::vector<std::string> warnings_of(const Plan& plan) {
   if (std::ranges::any_of(plan.rows,
                           [](const PlanRow& row) { return is_lossy(row.prediction.scheme); })) {
     out.push_back(
-        "int8, int4 and local change what is learned a little; the table shows time, not "
-        "quality");
+        "int8, int4 and local change what is learned a little, which the table does not show; they "
+        "work on CPUs only so far");
   }
   return out;
 }
@@ -82,7 +86,7 @@ Plan make_plan(PlanRequest request) {
     for (const Scheme scheme : request.schemes) {
       plan.rows.push_back(row_of(predict(scheme, in, request.local_steps), request));
     }
-    plan.recommended = choose_scheme(in, request.schemes).scheme;
+    plan.recommended = recommended(plan.rows, request);
   }
   plan.request = std::move(request);
   plan.warnings = warnings_of(plan);
@@ -111,6 +115,9 @@ std::string plan_text(const Plan& plan) {
       "\n* the most exact that costs at most 10 % more than no communication, else the "
       "fastest; step times are good to about {:.0f} %\n",
       100 * r.error_band);
+  out += "out/host: of one exchange";
+  if (r.steps) out += format("; time and cost: for the tokens of {} steps", *r.steps);
+  out += "\n";
   for (const std::string& warning : plan.warnings) out += format("note: {}\n", warning);
   return out;
 }

@@ -21,6 +21,7 @@ struct PlanRequest {
   std::string currency;
   double error_band = 0;                 // 0.25: 25 % either way
   std::vector<std::string> assumptions;  // sentences: what was given, measured or guessed
+  std::vector<std::string> notes;        // what these settings leave out
 };
 
 struct PlanRow {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "cluster/local_schedule.h"
 
 namespace tandem {
 namespace {
@@ -15,13 +16,6 @@ constexpr double kBucketsUnderWay = 3;
 constexpr double kMostBeside = 3;  // times the code
 constexpr std::int64_t kFewestLocal = 2, kMostLocal = 128;
 constexpr std::int64_t kShortLocal = 8;  // int8 below: int4 would not make it much shorter
-
-bool is_local(Scheme scheme) {
-  return scheme == Scheme::local_int8 || scheme == Scheme::local_int4;
-}
-bool is_flat(Scheme scheme) {
-  return scheme == Scheme::flat_fp16 || scheme == Scheme::flat_fp32;
-}
 
 // Messages that follow each other, in round trips. A sender of Gloo first hears that the receiver
 // is ready: half a round trip more than the message itself takes. A ring passes 2 (n - 1) messages
@@ -91,15 +85,15 @@ Prediction predict_local(Scheme scheme, const PredictInput& in, std::int64_t ste
   const double values = in.facts.values(), compute = step_without_links(in);
   const double work = in.software.codec_of(scheme) * values;
   p.bytes_out = bytes_out_of_host(scheme, in.shape, values);
-  p.local_steps =
-      steps > 0 ? steps
-                : std::max(local_steps_that_hide(p.bytes_out, in.link.bytes_per_second, compute),
-                           local_steps_that_pay(work, compute));
+  const double transfer =
+      p.bytes_out / in.link.bytes_per_second + local_latency(in.shape, in.link.rtt_seconds);
+  p.local_steps = steps > 0 ? steps
+                            : std::max(local_steps_that_hide(transfer, compute),
+                                       local_steps_that_pay(work, compute));
   const auto between = static_cast<double>(p.local_steps);
   // Encoding and merging take the worker's time; the wire does not.
   const double merge = work / between;
-  const double wire = p.bytes_out / in.link.bytes_per_second / between;
-  p.step_seconds = std::max(compute, wire) + merge;
+  p.step_seconds = std::max(compute, transfer / between) + merge;
   p.exposed_seconds = p.step_seconds - compute;
   judge(p, in);
   return p;
@@ -112,6 +106,16 @@ bool is_faster_than_software(Scheme scheme, const PredictInput& in) {
 }
 
 }  // namespace
+
+bool is_local(Scheme scheme) {
+  return scheme == Scheme::local_int8 || scheme == Scheme::local_int4;
+}
+bool is_lossy(Scheme scheme) {
+  return is_local(scheme) || scheme == Scheme::int8 || scheme == Scheme::int4;
+}
+bool is_flat(Scheme scheme) {
+  return scheme == Scheme::flat_fp16 || scheme == Scheme::flat_fp32;
+}
 
 double step_without_links(const PredictInput& in) {
   return replay(in, in.facts.compute, inside_cost(in)).step_seconds;
@@ -158,8 +162,13 @@ double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values
   return factor * bytes_per_value(scheme) * values;
 }
 
-std::int64_t local_steps_that_hide(double bytes, double bytes_per_second, double step_seconds) {
-  return between_exchanges(kLocalReserve * bytes / (bytes_per_second * step_seconds));
+double local_latency(const ClusterShape& shape, double rtt_seconds) {
+  const double data = round_trips(Scheme::local_int8, shape), news = 1;
+  return static_cast<double>(kLocalFragments) * (news + data) * rtt_seconds;
+}
+
+std::int64_t local_steps_that_hide(double transfer_seconds, double step_seconds) {
+  return between_exchanges(kLocalReserve * transfer_seconds / step_seconds);
 }
 
 std::int64_t local_steps_that_pay(double work_seconds, double step_seconds) {
@@ -206,7 +215,8 @@ double beside_code_and_link(const TravelCost& measured, Scheme scheme, const Pre
   return std::clamp(measured.per_value_seconds - wire - code, 0.0, kMostBeside * code);
 }
 
-Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allowed) {
+Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allowed,
+                         std::int64_t local_steps) {
   const auto may = [&](Scheme scheme) {
     return std::ranges::find(allowed, scheme) != allowed.end();
   };
@@ -222,7 +232,7 @@ Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allo
   }
   std::vector<Prediction> local;
   for (const Scheme scheme : {Scheme::local_int8, Scheme::local_int4}) {
-    if (may(scheme)) local.push_back(predict(scheme, in));
+    if (may(scheme)) local.push_back(predict(scheme, in, local_steps));
   }
   // Precise changes where fewer bits would hardly be exchanged more often.
   if (local.size() == 2 && local[0].local_steps > std::max(kShortLocal, local[1].local_steps)) {

@@ -36,6 +36,10 @@ constexpr std::array<std::string_view, 9> names_of(Scheme) {
           "local int8", "local int4", "flat ring fp16", "flat ring fp32"};
 }
 
+bool is_local(Scheme scheme);
+bool is_lossy(Scheme scheme);  // local ones are
+bool is_flat(Scheme scheme);
+
 struct ClusterShape {
   std::int64_t hosts = 1, workers_per_host = 1;
   std::int64_t workers() const { return hosts * workers_per_host; }
@@ -96,8 +100,11 @@ double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values
 // The same workers as if the links between hosts took no time.
 double step_without_links(const PredictInput& input);
 
+// What round trips add to the transfer of all weights in mode local: fragments follow each other,
+// each with news before it.
+double local_latency(const ClusterShape& shape, double rtt_seconds);
 // Steps between two exchanges, 2 to 128: so many that they hide the transfer with 15 % to spare,
-std::int64_t local_steps_that_hide(double bytes, double bytes_per_second, double step_seconds);
+std::int64_t local_steps_that_hide(double transfer_seconds, double step_seconds);
 // and that what an exchange takes from training, however fast the link is, is 2 % of them.
 std::int64_t local_steps_that_pay(double work_seconds, double step_seconds);
 
@@ -114,6 +121,7 @@ double beside_code_and_link(const TravelCost& measured, Scheme scheme, const Pre
 // allowed: what the program can do. Nothing lossy is chosen where exact would do, nor on a link
 // that carries exact's bytes in less time than its software takes for them: fewer bytes, which is
 // all that a code gives, would not help there.
-Prediction choose_scheme(const PredictInput& input, const std::vector<Scheme>& allowed);
+Prediction choose_scheme(const PredictInput& input, const std::vector<Scheme>& allowed,
+                         std::int64_t local_steps = 0);
 
 }  // namespace tandem

@@ -170,15 +170,13 @@ Prediction forecast_of(const PreflightSetting& setting, const PredictInput& inpu
                        const std::optional<TravelCost>& exchange) {
   if (input.shape.hosts == 1) return predict(Scheme::one_host, input);
   const Scheme first = setting.schemes.front();
-  const auto of = [&](Scheme scheme) { return predict(scheme, input, setting.local_steps); };
-  Prediction chosen = of(first);
+  Prediction chosen = predict(first, input, setting.local_steps);
   if (setting.schemes.size() > 1) {
-    chosen = choose_scheme(input, setting.schemes);
+    chosen = choose_scheme(input, setting.schemes, setting.local_steps);
     if (chosen.scheme == Scheme::one_host) {
       const auto all = alternatives_of(setting, input);
       chosen = *std::ranges::max_element(all, {}, &Prediction::speed_up);
     }
-    chosen = of(chosen.scheme);
   }
   if (exchange && chosen.scheme == first) return predict_measured(first, input, *exchange);
   return chosen;

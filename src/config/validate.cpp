@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "config/choice.h"
+#include "config/exchange_limits.h"
 
 namespace tandem {
 namespace {
@@ -124,6 +125,19 @@ void check_shard(const RunConfig& c, Problems& problems) {
   }
 }
 
+// What a run would only be told after all hosts have met.
+void check_exchange(const RunConfig& c, Problems& problems) {
+  const ExchangeMode mode = c.cluster.mode;
+  if (mode == ExchangeMode::automatic || mode == ExchangeMode::exact) return;
+  if (const std::string why = lossy_refusal(c.device == DeviceChoice::cuda); !why.empty()) {
+    problems.push_back({{"cluster.mode", "device"}, why, {}});
+  }
+  if (mode != ExchangeMode::local) return;
+  if (const std::string why = local_refusal(c); !why.empty()) {
+    problems.push_back({{"cluster.mode"}, why, {}});
+  }
+}
+
 void check_stop(const RunConfig& c, Problems& problems) {
   const StopConfig& s = c.stop;
   if (!s.steps && !s.epochs && !s.hours && !s.patience && !s.bleu) {
@@ -161,6 +175,7 @@ std::vector<Problem> validate(const RunConfig& config) {
   check_batch(config, problems);
   check_optim(config, problems);
   check_shard(config, problems);
+  check_exchange(config, problems);
   check_stop(config, problems);
   check_export(config, problems);
   return problems;

@@ -23,7 +23,7 @@ def by_name(result):
 
 
 def two_by_two(plan, gbps, *more):
-    return by_name(plan(BASE, "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15", *more))
+    return by_name(plan(BASE, "precision=bf16", "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15", *more))
 
 
 def test_known_step_times_of_two_hosts_with_two_devices(plan):
@@ -47,12 +47,33 @@ def test_what_leaves_a_host_follows_the_formulas(plan):
 
 
 def test_the_recommendation_follows_the_link(plan):
-    def recommended(gbps):
-        return plan(BASE, "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15")["recommended"]
+    def recommended(gbps, *more):
+        return plan(BASE, "precision=bf16", "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15", *more)["recommended"]
 
     assert recommended("100") == "exact bf16"
     assert recommended("1") == "local int8"
     assert recommended("0.1") == "local int4"
+    # With so few steps between exchanges nothing hides the transfer.
+    assert recommended("0.1", "--local-steps", "2") == "one host"
+    assert recommended("100", "--mode", "flat") == "flat ring fp16"
+
+
+@pytest.mark.parametrize("setting, gone", [
+    ("precision=fp16", {"local int8", "local int4"}), ("optim.ema=0.999", {"local int8", "local int4"}),
+    ("device=cuda", {"int8", "int4", "local int8", "local int4"}), ("optim.shard=true", {"int8", "int4", "local int8", "local int4"})])
+def test_what_a_run_would_refuse_is_not_recommended(plan, setting, gone):
+    command = (BASE, "precision=bf16", setting, "--hosts", "2", "--gbps", "0.1", "--compute-s", "0.15")
+    result = plan(*command)
+    every = plan(BASE, "precision=bf16", *command[3:])
+    assert set(by_name(every)) - set(by_name(result)) == gone and result["recommended"] not in gone
+    assert setting.split("=")[0].split(".")[-1] in result["warnings"][0] or "CPUs only" in result["warnings"][0] or "fp16" in result["warnings"][0]
+    assert "not shown: " in plan(*command, "--mode", "local", code=2)
+
+
+def test_round_trips_count_where_weights_are_exchanged_now_and_then(plan):
+    near, far = (two_by_two(plan, "1", "--rtt-ms", rtt)["local int8"] for rtt in ("0.2", "50"))
+    assert far["local_steps"] >= near["local_steps"] + 16 * 0.05 / 0.15
+    assert two_by_two(plan, "1", "--rtt-ms", "50", "--local-steps", "4")["local int8"]["step_s"] > 0.15 + 16 * 0.05 / 4 - 0.15
 
 
 def test_more_steps_cost_more_money(plan):
@@ -108,9 +129,29 @@ def test_a_runs_journal_tells_how_long_a_step_computes(plan, tmp_path):
     assert after["int8"]["step_s"] > before["int8"]["step_s"] + 1 and after["int4"]["step_s"] == before["int4"]["step_s"]
 
 
+def test_another_models_journal_is_refused_and_other_starts_do_not_count(plan, tmp_path):
+    def step(number, seconds):
+        return {"type": "step", "time": number, "step": number, "tokens": 25000, "micro_batches": 1,
+                "seconds": {"total": 2, "data": 0, "forward": seconds, "backward": 0, "exchange": 0, "wait": 0, "optimizer": 0, "other": 0}}
+
+    def write(*lines):
+        (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    start = {"type": "run", "time": 0, "resumed_from": None}
+    write({**start, "parameters": 24832}, *(step(n, 1) for n in range(1, 10)))
+    assert "the run trained a model of 24832 parameters" in plan("batch.tokens=25000", "--run", tmp_path, code=2)
+    # Alone, then with two workers: each did half of the tokens. The third start has too few steps.
+    write(start, *(step(n, 4) for n in range(1, 10)), {**start, "cluster": {"workers": 2, "hosts": 1}}, *(step(n, 2) for n in range(10, 20)),
+          start, step(20, 8))
+    assert plan("batch.tokens=25000", "--run", tmp_path)["compute_s"] == pytest.approx(4)
+
+
 @pytest.mark.parametrize("arguments, says", [
     ((BASE, "--hosts", "2"), "--gbps is missing"),
     ((BASE, "--hosts", "2", "--gbps", "-1"), "--gbps must be above 0"),
+    ((BASE, "--hosts", "2", "--gbps", "1e12"), "--gbps must be above 0 and at most"),
+    ((BASE, "--hosts", "2", "--gbps", "1", "--rtt-ms", "inf"), "--rtt-ms must be from 0"),
+    ((BASE, "--price", "nan"), "--price"),
     ((BASE, "--hosts", "0"), "--hosts"),
     ((BASE, "--compute-s", "-2"), "--compute-s"),
     ((BASE, "--mode", "best"), "--mode"),

@@ -1,0 +1,16 @@
+// exchange_limits: which ways of exchange between hosts do not go with other settings, and why.
+#pragma once
+
+#include <string>
+
+#include "config/run_config.h"
+
+namespace tandem {
+
+// Why gradients and weights cannot be rounded (int8, int4, local) in a run that computes on GPUs or
+// not; empty: they can.
+std::string lossy_refusal(bool on_gpus);
+// Why hosts cannot train apart for some steps; empty: they can.
+std::string local_refusal(const RunConfig& config);
+
+}  // namespace tandem
