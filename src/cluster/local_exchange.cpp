@@ -113,6 +113,7 @@ class LocalExchange::Impl {
       news.push(news_json(parcel.news));
     }
     state.schedule.set("news", std::move(news)).set("link", watch_.usual());
+    state.schedule.set("wish", wish_);
     state.arrays = {mean, others};
     if (!courier_->kept().empty()) state.arrays.push_back(kept().clone());
     if (momentum_.defined()) state.arrays.push_back(momentum_.clone());
@@ -129,6 +130,7 @@ class LocalExchange::Impl {
     // A link that changed while nothing ran has changed, too.
     const Json* usual = state.schedule.find("link");
     if (usual != nullptr && usual->as_double() > 0) watch_ = LinkWatch(usual->as_double());
+    if (const Json* wish = state.schedule.find("wish")) wish_ = wish->as_int();
     check(state.arrays.size() == 2u + (courier_->kept().empty() ? 0 : 1) + momentum_.defined(),
           "a host's part of a checkpoint has all its arrays");
     std::size_t next = 2;
@@ -246,8 +248,8 @@ class LocalExchange::Impl {
     if (change) stats.link = change;
     if (!change || !setting_.follows_link || !comm_.first()) return;
     const double bytes = static_cast<double>(parcel.bytes_out) * kLocalFragments;
-    wish_ = std::max(local_steps_that_hide(bytes, change->is, compute_seconds_),
-                     setting_.basis.fewest_steps);
+    const double seconds = bytes / change->is + setting_.basis.latency_seconds;
+    wish_ = std::max(local_steps_that_hide(seconds, compute_seconds_), setting_.basis.fewest_steps);
   }
 
   Comm& comm_;
@@ -259,7 +261,7 @@ class LocalExchange::Impl {
   std::int64_t mail_begin_ = 0;  // in the host's memory: behind the gradients; 0: there is none
   bool unsettled_ = false;       // a worker may still be adding
   double compute_seconds_ = 0;   // of a step, a running mean
-  std::int64_t wish_ = 0;
+  std::int64_t wish_ = 0;        // of the first: steps between exchanges, not told yet
   // Of leaders:
   at::Tensor anchor_, momentum_;
   LinkWatch watch_;

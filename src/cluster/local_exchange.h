@@ -29,6 +29,7 @@ namespace tandem {
 // What the steps between exchanges were planned with.
 struct LocalBasis {
   double bytes_per_second = 0;    // of the link; 0: nobody measured it
+  double latency_seconds = 0;     // of exchanging all weights once, beside what the bytes take
   std::int64_t fewest_steps = 0;  // for what an exchange takes from training on any link
 };
 

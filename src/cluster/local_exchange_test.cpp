@@ -164,39 +164,68 @@ TEST(LocalExchange, ASignalToOneIsHeardByAllAfterTheSameStep) {
   for (const std::int64_t step : heard) EXPECT_EQ(step, heard[0]);
 }
 
-TEST(LocalExchange, AChangedLinkChangesTheRhythmOfAllAfterTheSameStep) {
+struct ChangedLink {
+  std::vector<std::int64_t> told, changed;  // by rank: after which step
+  std::vector<at::Tensor> anchors;
+};
+
+// 64 steps on a link that is faster than it was. interrupted: after that step all start anew from
+// what they would have saved.
+ChangedLink train_on_changed_link(std::int64_t interrupted) {
   constexpr std::int64_t kSize = 1 << 21;  // fragments that tell a link's speed
   constexpr double kCompute = 1000;        // so long that the least steps will do
   const std::vector<int> hosts = {0, 1, 1};
-  std::vector<std::int64_t> changed(hosts.size(), -1), told(hosts.size(), -1);
-  std::vector<at::Tensor> anchors(hosts.size());
+  ChangedLink seen{std::vector<std::int64_t>(3, -1), std::vector<std::int64_t>(3, -1),
+                   std::vector<at::Tensor>(3)};
   run_ranks(hosts, [&](Comm& comm, Store&) {
     const auto rank = static_cast<std::size_t>(comm.rank());
     const at::Tensor weights = at::zeros({kSize}), gradients = at::zeros({kSize});
     LocalSetting setting{LinkFormat::int8, rhythm_of(16)};
     setting.follows_link = true;
-    LocalExchange exchange(comm, {weights, gradients, {{0, kSize}}}, setting, 0);
-    LocalState state = exchange.capture();
+    const auto made = [&](std::int64_t step) {
+      return std::make_unique<LocalExchange>(comm, LocalBuffers{weights, gradients, {{0, kSize}}},
+                                             setting, step);
+    };
+    auto exchange = made(0);
+    LocalState state = exchange->capture();
     state.schedule.set("link", 1.0);  // a byte a second was usual before
-    exchange.restore(state);
+    exchange->restore(state);
     for (std::int64_t step = 1; step <= 64; ++step) {
-      exchange.before_update();
+      exchange->before_update();
       weights.add_(0.001 * (1 + comm.world().self().host_index));
-      const auto stats = exchange.after_update(step, {false, false, 0, kCompute});
-      if (stats.link && told[rank] < 0) told[rank] = step;
-      if (!stats.rhythm) continue;
-      EXPECT_EQ(changed[rank], -1) << "once";
-      EXPECT_EQ(*stats.rhythm, rhythm_of(2));
-      changed[rank] = step;
+      const auto stats = exchange->after_update(step, {false, false, 0, kCompute});
+      if (stats.link && seen.told[rank] < 0) seen.told[rank] = step;
+      if (stats.rhythm) {
+        EXPECT_EQ(seen.changed[rank], -1) << "once";
+        EXPECT_EQ(*stats.rhythm, rhythm_of(2));
+        seen.changed[rank] = step;
+      }
+      if (step != interrupted) continue;
+      state = exchange->capture();
+      const at::Tensor own = weights.clone(), anchor = exchange->common().clone();
+      comm.barrier();
+      exchange.reset();
+      weights.copy_(anchor);
+      exchange = made(step);
+      weights.copy_(own);
+      exchange->restore(state);
     }
-    anchors[rank] = exchange.common().clone();
+    seen.anchors[rank] = exchange->common().clone();
     comm.barrier();
   });
-  EXPECT_GE(told[0], 40) << "not before twenty exchanges, of eight in 16 steps";
-  EXPECT_GT(changed[0], told[0]);
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-    EXPECT_EQ(changed[rank], changed[0]);
-    EXPECT_TRUE(at::equal(anchors[rank], anchors[0]));
+  return seen;
+}
+
+TEST(LocalExchange, AChangedLinkChangesTheRhythmOfAllAfterTheSameStep) {
+  const ChangedLink whole = train_on_changed_link(-1);
+  EXPECT_GE(whole.told[0], 40) << "not before twenty exchanges, of eight in 16 steps";
+  EXPECT_GT(whole.changed[0], whole.told[0]);
+  const ChangedLink resumed = train_on_changed_link(whole.told[0]);
+  for (const ChangedLink& one : {whole, resumed}) {
+    for (std::size_t rank = 0; rank < whole.changed.size(); ++rank) {
+      EXPECT_EQ(one.changed[rank], whole.changed[0]) << "also when it was saved before it was told";
+      EXPECT_TRUE(at::equal(one.anchors[rank], whole.anchors[0]));
+    }
   }
 }
 
