@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <climits>
 #include <ctime>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -21,6 +22,7 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLine = 64;  // bytes; a counter has a cache line to itself
 constexpr std::size_t kSigns = 3;
+constexpr const char* kName = "tandem-gradients";
 
 // Shared futexes, without the private flag: waiters may be other processes.
 void wake_all(const std::atomic<std::uint32_t>& word) {
@@ -44,6 +46,26 @@ std::size_t buffer_bytes(std::size_t floats) {
 void* map_shared(int fd, std::size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return memory == MAP_FAILED ? nullptr : memory;
+}
+
+// The path comes from the store: it may name nothing but a descriptor of the leader, or of this
+// process, whose workers are threads in tests.
+bool is_descriptor_path(std::string_view path, std::int64_t leader_pid) {
+  for (const std::int64_t pid : {leader_pid, static_cast<std::int64_t>(::getpid())}) {
+    const std::string folder = format("/proc/{}/fd/", pid);
+    if (!path.starts_with(folder) || path.size() == folder.size()) continue;
+    return path.find_first_not_of("0123456789", folder.size()) == std::string_view::npos;
+  }
+  return false;
+}
+
+// None: this worker does not see the leader's memory. In a container of its own the same path may
+// lead to another process's file, which is not to be written.
+FileDescriptor open_memory(const std::string& path) {
+  std::error_code failed;
+  const std::string target = fs::read_symlink(path, failed).string();
+  if (failed || !target.starts_with(format("/memfd:{}", kName))) return FileDescriptor();
+  return FileDescriptor(::open(path.c_str(), O_RDWR | O_CLOEXEC));
 }
 
 }  // namespace
@@ -75,12 +97,17 @@ std::unique_ptr<HostMemory> HostMemory::share(Store& store, const World& world, 
   // this size (containers often have 64 MB).
   FileDescriptor fd;
   if (place == 0) {
-    fd = FileDescriptor(::memfd_create("tandem-gradients", MFD_CLOEXEC));
+    fd = FileDescriptor(::memfd_create(kName, MFD_CLOEXEC));
     const bool made = fd.get() >= 0 && ::ftruncate(fd.get(), static_cast<off_t>(bytes)) == 0;
     store.set(prefix + "path", made ? format("/proc/{}/fd/{}", ::getpid(), fd.get()) : "");
   } else {
     const std::string path = store.get(prefix + "path", timeout);
-    fd = FileDescriptor(path.empty() ? -1 : ::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    const std::int64_t leader_pid = world.workers.at(static_cast<std::size_t>(ranks.front())).pid;
+    if (!path.empty() && !is_descriptor_path(path, leader_pid)) {
+      throw EnvError(format("{} offers \"{}\" as memory to share, which is none of its descriptors",
+                            world.name_of(ranks.front()), path));
+    }
+    if (!path.empty()) fd = open_memory(path);
   }
   void* memory = fd.get() < 0 ? nullptr : map_shared(fd.get(), bytes);
   store.set(format("{}mapped/{}", prefix, place), memory != nullptr ? "yes" : "no");

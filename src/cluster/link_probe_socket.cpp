@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -24,6 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostStrangers = 16;
+constexpr auto kAfterFailure = std::chrono::milliseconds(10);  // before accept is tried again
 
 struct FreeAddress {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
@@ -144,7 +146,9 @@ FileDescriptor ProbeListener::accept(const ProbeSecrets& secrets, double limit_s
   for (;;) {
     std::vector<pollfd> ready{{socket_.get(), POLLIN, 0}};
     for (const Candidate& c : candidates) ready.push_back({c.socket.get(), POLLIN, 0});
-    if (::poll(ready.data(), ready.size(), milliseconds_until(deadline)) == 0) {
+    const int events = ::poll(ready.data(), ready.size(), milliseconds_until(deadline));
+    // Strangers that keep coming must not keep it waiting for longer.
+    if (Clock::now() >= deadline) {
       throw EnvError(
           format("{} did not connect for the probe of the link within {:.0f} s; "
                  "check routes and firewall between the hosts",
@@ -159,8 +163,12 @@ FileDescriptor ProbeListener::accept(const ProbeSecrets& secrets, double limit_s
       send_word(right->socket, secrets.answering);
       return std::move(right->socket);
     }
+    if (events > 0 && ready.front().revents == 0) continue;  // only candidates have spoken
     FileDescriptor next(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (next.get() < 0) continue;
+    if (next.get() < 0) {  // for want of descriptors, say: poll would call again at once
+      std::this_thread::sleep_for(kAfterFailure);
+      continue;
+    }
     // The oldest gives way: silent strangers cannot keep the peer out.
     if (candidates.size() == kMostStrangers) candidates.erase(candidates.begin());
     candidates.push_back({std::move(next), {}});

@@ -5,8 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <ctime>
 #include <future>
 #include <thread>
 
@@ -85,6 +88,26 @@ TEST(LinkProbe, WhoDoesNotComeIsNamed) {
   } catch (const EnvError& error) {
     EXPECT_THAT(error.what(), HasSubstr("host-b did not connect"));
   }
+}
+
+// A connection that waits and cannot be taken, as no descriptor is left: poll calls all the time.
+TEST(LinkProbe, TheLimitHoldsWhenNoConnectionCanBeTaken) {
+  const ProbeListener listener(kLoopback);
+  const FileDescriptor waiting = stranger(listener.port(), "");
+  const FileDescriptor next_free(::dup(waiting.get()));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none_left{static_cast<rlim_t>(next_free.get()) + 1, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  const std::clock_t began = std::clock();
+  auto accepted =
+      std::async(std::launch::async, [&] { listener.accept(new_probe_secrets(), 0.5, "host-b"); });
+  const auto done = accepted.wait_for(std::chrono::seconds(10));
+  const double cpu_seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(done, std::future_status::ready);
+  EXPECT_LT(cpu_seconds, 0.25);
+  EXPECT_THROW(accepted.get(), EnvError);
 }
 
 TEST(LinkProbe, APeerThatGoesOrFreezesIsNamed) {

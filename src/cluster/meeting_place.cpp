@@ -10,6 +10,7 @@ namespace tandem {
 namespace {
 
 constexpr const char* kPmixKey = "tandem.meeting";
+constexpr const char* kThisHostOnly = "127.0.0.1";
 
 std::vector<int> ports_of(const LaunchInfo& info) {
   std::vector<int> ports{info.port};
@@ -18,14 +19,19 @@ std::vector<int> ports_of(const LaunchInfo& info) {
   return ports;
 }
 
+// Whoever reaches the port can compute a guessable token, so nobody but this host may reach it,
+// whatever MASTER_ADDR says. Rank 0 and the others come to the same answer, each by itself.
+bool loopback_only(const LaunchInfo& info, const JobToken& token) {
+  return info.one_host() && (info.meeting.empty() || token.guessable);
+}
+
 // Where rank 0 is to listen, before ports.
-std::vector<std::string> addresses_to_open(const LaunchInfo& info,
+std::vector<std::string> addresses_to_open(const LaunchInfo& info, const JobToken& token,
                                            const std::vector<NetworkInterface>& candidates,
                                            const std::vector<NetworkInterface>& all,
                                            const std::string& host) {
-  if (info.meeting.empty()) {
-    if (info.one_host()) return {"127.0.0.1"};
-  } else {
+  if (loopback_only(info, token)) return {kThisHostOnly};
+  if (!info.meeting.empty()) {
     const std::vector<std::string> found = resolve(info.meeting);
     if (found.empty()) {
       throw UserError(
@@ -100,7 +106,8 @@ MeetingPlace open_place(const LaunchInfo& info, const std::vector<NetworkInterfa
   if (info.listen_fd >= 0) {
     place.sockets.push_back(inherited_socket(info.listen_fd));
   } else {
-    place.sockets = open_sockets(info, addresses_to_open(info, candidates, all, host), host);
+    place.sockets =
+        open_sockets(info, addresses_to_open(info, place.token, candidates, all, host), host);
   }
   for (const ListeningSocket& socket : place.sockets) place.endpoints.push_back(socket.at);
   if (info.pmix) {
@@ -122,8 +129,9 @@ MeetingPlace find_place(const LaunchInfo& info, PmixClient* pmix, std::chrono::s
   }
   MeetingPlace place;
   place.token = token_of(info);
-  std::vector<std::string> addresses = resolve(info.meeting);
-  if (info.meeting.empty() && info.one_host()) addresses = {"127.0.0.1"};
+  const std::vector<std::string> addresses = loopback_only(info, place.token)
+                                                 ? std::vector<std::string>{kThisHostOnly}
+                                                 : resolve(info.meeting);
   if (addresses.empty()) {
     throw UserError(format("MASTER_ADDR: the name \"{}\" is not known here", info.meeting));
   }

@@ -1,7 +1,8 @@
 // meeting_place: where rank 0 listens, and where the others look for it, by launcher:
 //   PMIx                     any port of every usable address of rank 0's host; PMIx tells
 //   --workers N              a socket that the parent opened on loopback
-//   all workers on one host  loopback, any port or the one that is given
+//   all workers on one host  loopback, any port or the one that is given: where no address is, and
+//                            whatever address is when the token is guessable (no TANDEM_TOKEN)
 //   MASTER_ADDR, srun        the given address and port; with torchrun and srun without PMIx the
 //                            first free one of kSharedPorts, as the given one may be taken
 #pragma once

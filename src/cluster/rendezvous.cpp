@@ -25,6 +25,9 @@ constexpr auto kAttempt = milliseconds(2000);  // for one call to rank 0
 constexpr auto kRefused = milliseconds(6000);  // rank 0 says no for so long: it means it
 constexpr auto kHearOut = milliseconds(2000);  // rank 0 waits so long for all to hear why not
 constexpr const char* kWorldKey = "meeting/world";
+constexpr const char* kNoToken =
+    "no TANDEM_TOKEN: whoever knows this job's address and port could join it; set it to the "
+    "same random text on all hosts";
 
 std::string card_key(int rank) {
   return format("meeting/card/{}", rank);
@@ -103,7 +106,7 @@ class MeetingMaker {
     }
     MeetingPlace place =
         open_place(launch_, candidates, options_.interfaces, options_.host.name, pmix_.get());
-    refuse_if_guessable(place.token);
+    refuse_if_guessable(place);
     meeting_->token_ = place.token.bytes;
     meeting_->store_service_ = std::make_unique<StoreService>();
     meeting_->heartbeat_service_ =
@@ -126,17 +129,19 @@ class MeetingMaker {
     meeting_->store_ = network_store([dial = dial_] { return dial(Purpose::store); });
   }
 
-  void refuse_if_guessable(const JobToken& token) const {
-    if (!token.guessable || launch_.one_host() || is_loopback(launch_.meeting)) return;
-    throw UserError(
-        "no TANDEM_TOKEN: whoever knows this job's address and port could join it; set it to the "
-        "same random text on all hosts");
+  void refuse_if_guessable(const MeetingPlace& place) {
+    guessable_ = place.token.guessable;
+    if (!guessable_) return;
+    const bool on_loopback = std::ranges::all_of(
+        place.endpoints, [](const Endpoint& endpoint) { return is_loopback(endpoint.address); });
+    if (on_loopback && (launch_.one_host() || is_loopback(launch_.meeting))) return;
+    throw UserError(kNoToken);
   }
 
   void find_hub() {
     const auto wait = std::chrono::ceil<std::chrono::seconds>(options_.join_timeout);
     const MeetingPlace place = find_place(launch_, pmix_.get(), wait);
-    refuse_if_guessable(place.token);
+    refuse_if_guessable(place);
     meeting_->token_ = place.token.bytes;
     const Endpoint endpoint = try_until_reached(place);
     dial_ = [endpoint, token = place.token.bytes,
@@ -221,6 +226,8 @@ class MeetingMaker {
       if (!card.problem.empty() && !known) problems.push_back(card.problem);
     }
     World world = world_of(cards);
+    // Containers of one network: loopback brought them together, the run would leave it.
+    if (world.hosts() > 1 && guessable_) refuse(ExitCode::user, kNoToken);
     if (world.hosts() > 1 && !problems.empty()) {
       refuse(ExitCode::user, format("{}", join(problems, "; ")));
     }
@@ -359,6 +366,7 @@ class MeetingMaker {
   SteadyTime next_news_{};
   std::vector<NetworkInterface> candidates_;
   std::string problem_;
+  bool guessable_ = false;  // the job token
   std::unique_ptr<PmixClient> pmix_;
   std::function<FileDescriptor(Purpose)> dial_;
   std::unique_ptr<Meeting> meeting_;

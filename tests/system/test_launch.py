@@ -324,6 +324,22 @@ def test_another_secret_does_not_get_in(lab, meet):
     assert "rank 1 did not join" in workers.text(0)
 
 
+def test_without_a_token_one_host_meets_on_loopback_only(lab, meet):
+    hosts = lab()
+    env = {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500}
+    workers = [hosts.start("host-a", [meet, "seconds=6", "join_timeout=30"], {"RANK": rank, "LOCAL_RANK": rank, **env}) for rank in (0, 1)]
+    seen = []
+    while not any("ready: rank 0" in line for line in seen):
+        seen.append(workers[0].stdout.readline())
+        assert seen[-1], "".join(seen)
+    listening = re.findall(r"(\S+):29500 ", hosts.run("host-a", ["ss", "-Hltn"]).stdout)
+    outputs = ["".join(seen) + workers[0].communicate(timeout=60)[0], workers[1].communicate(timeout=60)[0]]
+    assert [worker.returncode for worker in workers] == [0, 0], outputs
+    assert listening == ["127.0.0.1"]
+    assert_all_met("".join(outputs), 2)
+    assert "10.77.0.1" not in "".join(outputs)
+
+
 # --- the environment itself -------------------------------------------------------------------------------------------
 
 
