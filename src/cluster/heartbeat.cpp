@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "cluster/heartbeat_protocol.h"
 #include "cluster/wire.h"
 
@@ -21,6 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr int kRank0 = 0;
 constexpr auto kFarewell = std::chrono::seconds(60);
+constexpr int kScreenMillis = 500;
 
 WireWriter message(BeatKind kind) {
   WireWriter writer;
@@ -30,10 +32,14 @@ WireWriter message(BeatKind kind) {
 
 }  // namespace
 
+// The main thread may be stuck in a write and hold its stream: no streams here. A screen that
+// nobody reads is not waited for.
 void end_process(const std::string& cause) {
-  const std::string line = format("tandem: {}\n", cause);
-  std::fputs(line.c_str(), stderr);
-  std::fflush(nullptr);
+  const std::string line = format("tandem: {}\n", without_controls(cause));
+  pollfd screen{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&screen, 1, kScreenMillis) > 0) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  }
   ::_exit(static_cast<int>(ExitCode::environment));
 }
 

@@ -25,13 +25,17 @@ HeartbeatService::HeartbeatService(const HeartbeatLimits& limits,
       period_(limits.period),
       on_event_(std::move(on_event)) {}
 
+// Another process that calls itself by a rank that is there is refused when it joins: until then
+// nothing it says or does may pass for the first one.
 void HeartbeatService::opened(const Peer& peer, HubPeers&) {
-  peers_[peer.caller.rank] = peer.id;
+  peers_.try_emplace(peer.caller.rank, peer.id);
 }
 
 void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeers& peers) {
   const auto now = std::chrono::steady_clock::now();
   const int rank = peer.caller.rank;
+  const auto known = peers_.find(rank);
+  if (known == peers_.end() || known->second != peer.id) return;
   WireReader reader(text);
   const auto kind = static_cast<BeatKind>(reader.u8());
   if (kind == BeatKind::hello) {

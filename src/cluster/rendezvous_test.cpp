@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -159,6 +160,8 @@ TEST_F(RendezvousTest, TwoWorkersOfOneRankAreRefusedByName) {
   meetings.push_back(first.get());
   meetings.push_back(second.get());
   meetings.push_back(third.get());
+  std::this_thread::sleep_for(3s);  // longer than somebody may be silent
+  EXPECT_EQ(lost_.text(), "") << "who was refused has not taken the first one's place";
   all_finish(meetings);
 }
 
@@ -170,6 +173,49 @@ TEST_F(RendezvousTest, AnotherSecretDoesNotMeet) {
   EXPECT_THAT(error_of<UserError>(std::move(second)), HasSubstr("another job token"));
   EXPECT_THAT(error_of<EnvError>(std::move(first)), HasSubstr("rank 1 did not join"));
   EXPECT_THAT(said_.text(), HasSubstr("did not know the job token"));
+}
+
+TEST_F(RendezvousTest, WithoutASecretOneHostMeetsOnLoopbackWhateverTheAddress) {
+  std::string problem;
+  // Held, so that whoever listens or calls at the address given would fail.
+  const auto held = listen_at({"127.0.0.2", port_}, problem);
+  std::vector<MeetingOptions> all{options(0, 2), options(1, 2)};
+  for (MeetingOptions& one : all) {
+    one.launch.secret.clear();
+    one.launch.local_size = 2;
+    one.launch.meeting = "127.0.0.2";  // eth0 of host-a
+  }
+  auto meetings = all_meet(all);
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  EXPECT_GE(connect_to({"127.0.0.1", port_}, deadline, problem).get(), 0) << problem;
+  for (const Worker& worker : meetings[1]->world().workers) EXPECT_EQ(worker.address, "127.0.0.1");
+  EXPECT_EQ(meetings[1]->interface(), "lo");
+  all_finish(meetings);
+}
+
+TEST_F(RendezvousTest, WithoutASecretSeveralHostsAreRefused) {
+  MeetingOptions zero = options(0, 2), one = options(1, 2, "host-b");
+  zero.launch.secret.clear();
+  one.launch.secret.clear();
+  // Containers that share a network: on loopback, each by its own account on one host.
+  auto first = begin(zero), second = begin(one);
+  EXPECT_THAT(error_of<UserError>(std::move(first)), HasSubstr("no TANDEM_TOKEN"));
+  EXPECT_THAT(error_of<UserError>(std::move(second)), HasSubstr("no TANDEM_TOKEN"));
+}
+
+TEST_F(RendezvousTest, WithoutASecretASocketBeyondLoopbackIsRefused) {
+  const auto interfaces = list_interfaces();
+  const auto other = std::ranges::find_if(interfaces, [](const auto& i) { return !i.loopback; });
+  if (other == interfaces.end()) GTEST_SKIP() << "needs an address besides loopback";
+  std::string problem;
+  auto socket = listen_at({other->address, 0}, problem);
+  ASSERT_TRUE(socket) << problem;
+  MeetingOptions zero = options(0, 2);
+  zero.launch.by = Launcher::local;
+  zero.launch.local_size = 2;
+  zero.launch.secret.clear();
+  zero.launch.listen_fd = socket->fd.release();
+  EXPECT_THAT(error_of<UserError>(begin(zero)), HasSubstr("no TANDEM_TOKEN"));
 }
 
 TEST_F(RendezvousTest, APortThatIsTakenIsNamed) {
