@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -66,6 +67,16 @@ std::string without_controls(std::string_view text) {
     const std::size_t begin = at;
     const bool control = is_control(next_code_point(text, at));
     out += control ? std::string_view("?") : text.substr(begin, at - begin);
+  }
+  return out;
+}
+
+std::string lines_without_controls(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += (begin > 0 ? "\n" : "") + without_controls(text.substr(begin, end - begin));
+    begin = end + 1;
   }
   return out;
 }

@@ -21,5 +21,7 @@ bool is_control(char32_t c);
 
 // For terminals and logs, where they would do something: each of those is a question mark.
 std::string without_controls(std::string_view text);
+// The same for messages of several lines.
+std::string lines_without_controls(std::string_view text);
 
 }  // namespace tandem

@@ -2,7 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -16,19 +15,8 @@
 namespace tandem {
 namespace {
 
-// Messages repeat what users and files hold. Some have several lines.
-std::string shown(std::string_view message) {
-  std::string text;
-  for (std::size_t begin = 0; begin <= message.size();) {
-    const std::size_t end = std::min(message.find('\n', begin), message.size());
-    text += (begin > 0 ? "\n" : "") + without_controls(message.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return text;
-}
-
 int fail(ExitCode code, std::string_view message) {
-  const std::string line = format("tandem: {}\n", shown(message));
+  const std::string line = format("tandem: {}\n", lines_without_controls(message));
   std::fputs(line.c_str(), stderr);
   return static_cast<int>(code);
 }

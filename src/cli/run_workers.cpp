@@ -1,11 +1,14 @@
 #include "cli/run_workers.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "base/format.h"
 #include "cli/run_setup.h"
 #include "cluster/launch.h"
 #include "cluster/local_spawn.h"
+#include "train/checkpoint_manifest.h"
 #include "train/run_folder.h"
 
 namespace tandem {
@@ -13,9 +16,14 @@ namespace {
 
 RunProgress progress_of(const RunFolder& run) {
   RunProgress progress;
-  const auto checkpoints = run.list_checkpoints();
-  if (!checkpoints.empty()) progress.checkpoint = checkpoints.rbegin()->first;
   std::error_code none;
+  for (const auto& [step, folder] : run.list_checkpoints()) {
+    // By time: after a damaged one newer checkpoints have lower steps.
+    const auto saved = fs::last_write_time(folder / kManifestFile, none);
+    if (none) continue;
+    const auto time = std::chrono::file_clock::to_sys(saved).time_since_epoch();
+    progress.saved = std::max<std::int64_t>(progress.saved, time.count());
+  }
   const auto bytes = fs::file_size(run.journal(), none);
   if (!none) progress.journal_bytes = static_cast<std::int64_t>(bytes);
   return progress;

@@ -20,7 +20,7 @@ RestartPolicy::RestartPolicy(std::int64_t most, RunProgress at_start)
 
 RestartChoice RestartPolicy::after(const FailedAttempt& attempt) {
   began_ = began_ || attempt.progress.journal_bytes > newest_.journal_bytes;
-  if (attempt.progress.checkpoint > newest_.checkpoint) {
+  if (attempt.progress.saved > newest_.saved) {
     progressed_ = true;
     used_ = 0;
   }

@@ -13,7 +13,7 @@ namespace tandem {
 
 // How far a run is, as its files tell.
 struct RunProgress {
-  std::int64_t checkpoint = -1;    // step of the newest; -1: none
+  std::int64_t saved = -1;         // when the newest checkpoint was written; -1: there is none
   std::int64_t journal_bytes = 0;  // more than before: it has come to train
 };
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/hash.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {
@@ -123,7 +124,7 @@ std::string part_text(std::string_view name, const PartCard& part) {
     const double mean =
         part.pairs == 0 ? 0.0 : static_cast<double>(side.tokens) / static_cast<double>(part.pairs);
     text += format("  {}  {:>10.3f} MB  {:>11} tokens, {:.1f} a sentence  {}\n", label,
-                   megabytes(side.text_bytes), side.tokens, mean, side.file);
+                   megabytes(side.text_bytes), side.tokens, mean, without_controls(side.file));
   };
   side_line("src", part.src);
   side_line("tgt", part.tgt);
@@ -166,7 +167,7 @@ std::string card_text(const DatasetCard& card) {
   text += format("  in train too: {} pairs, {} sources\n", card.valid_pairs_in_train,
                  card.valid_sources_in_train);
   text += format(
-      "vocab  {:>11} {} pieces, {}\n", card.vocab_size, card.vocab_type,
+      "vocab  {:>11} {} pieces, {}\n", card.vocab_size, without_controls(card.vocab_type),
       card.vocab_sentences > 0 ? format("trained on {} sentences", card.vocab_sentences) : "given");
   text += format("  pad {}, bos {}, eos {}, unk {}\n", card.special.pad, card.special.bos,
                  card.special.eos, card.special.unk);

@@ -10,6 +10,7 @@
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "base/utf8.h"
 #include "observe/sample_text.h"
 #include "observe/seconds_spread.h"
 
@@ -141,13 +142,13 @@ void Console::on_samples(const SamplesRecord& record) {
 
 void Console::on_event(const EventRecord& record) {
   const std::string_view mark = record.kind == "warning" ? "warning: " : "";
-  say(format("tandem: {}{}", mark, record.text));
+  say(format("tandem: {}{}", mark, without_controls(record.text)));
 }
 
 void Console::on_end(const EndRecord& record) {
   if (record.reason == "error") {  // the program prints it itself
     clear_live();
-    std::fputs((record.text + "\n").c_str(), log_);
+    std::fputs((lines_without_controls(record.text) + "\n").c_str(), log_);
     return;
   }
   std::string text = format("{} after {} and {} target tokens", record.text,

@@ -65,12 +65,14 @@ TEST(Console, TheLogHasThePlainLines) {
       console.on_step(record);
     }
     console.on_event({25, "warning", "the disk is full"});
+    console.on_event({25, "resume", "odd \x1b]0;name\x07\nstep 99 "});
   }
   const std::string text = read_file(log);
   EXPECT_NE(text.find("step 10 "), std::string::npos);
   EXPECT_NE(text.find("step 20 "), std::string::npos);
   EXPECT_EQ(text.find("step 25 "), std::string::npos);
   EXPECT_NE(text.find("warning: the disk is full"), std::string::npos);
+  EXPECT_NE(text.find("odd ?]0;name??step 99"), std::string::npos) << "what files say is text";
 }
 
 // Standard error as a pipe, back to what it was at the end.
