@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <vector>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -177,9 +178,14 @@ void sync_directory(const fs::path& directory) {
 }
 
 void make_directories(const fs::path& directory) {
+  std::vector<fs::path> parents;  // those that get a name
+  for (fs::path at = directory; !is_there(at) && at != parent_of(at); at = parent_of(at)) {
+    parents.push_back(parent_of(at));
+  }
   std::error_code failed;
   fs::create_directories(directory, failed);
   if (failed) throw_env("create", directory, failed.value());
+  for (const fs::path& parent : parents) sync_directory(parent);
 }
 
 void atomic_write(const fs::path& path, std::string_view contents) {

@@ -48,7 +48,7 @@ void atomic_write(const fs::path& path, std::string_view contents);
 
 void sync_directory(const fs::path& directory);
 
-// A folder and those above it, where they are missing.
+// A folder and those above it, where they are missing; their names are durable, too.
 void make_directories(const fs::path& directory);
 
 // A read-only mapping of a whole file. An empty file gives an empty span.

@@ -112,6 +112,22 @@ TEST_F(Files, AFailedRenameLeavesNothingBehind) {
   EXPECT_THROW(atomic_write(dir_ / "no folder" / "a", "new"), EnvError);
 }
 
+TEST_F(Files, FoldersAreMadeWithThoseAboveThem) {
+  make_directories(dir_ / "a" / "b" / "c");
+  make_directories(dir_ / "a" / "b" / "d" / "");
+  make_directories(dir_ / "a" / "b");  // there already
+  EXPECT_EQ(names(), (Names{"a", "a/b", "a/b/c", "a/b/d"}));
+  fs::create_directory_symlink("a", dir_ / "link");
+  make_directories(dir_ / "link" / "e");
+  EXPECT_TRUE(fs::is_directory(dir_ / "a" / "e"));
+  make_directories(fs::relative(dir_ / "f" / "g"));
+  EXPECT_TRUE(fs::is_directory(dir_ / "f" / "g"));
+  put(dir_ / "file", "");
+  EXPECT_THROW(make_directories(dir_ / "file"), EnvError);
+  EXPECT_THROW(make_directories(dir_ / "file" / "h"), EnvError);
+  EXPECT_THROW(make_directories(""), EnvError);
+}
+
 TEST_F(Files, ReadersOfAFileThatIsRewrittenSeeOneOfTheWholeVersions) {
   const std::string versions[] = {std::string(50'000, 'a'), std::string(80'000, 'b')};
   atomic_write(dir_ / "a", versions[0]);

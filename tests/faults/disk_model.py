@@ -31,7 +31,7 @@ class Disk:
             at = at.now[part]
         return at, name
 
-    def _node(self, path: str):
+    def node(self, path: str):
         if Path(path) == self.top:
             return self.root
         folder, name = self._place(path)
@@ -39,10 +39,8 @@ class Disk:
 
     def apply(self, call: str, path: str, to: str, data: bytes):
         if call == "sync":
-            node = self._node(path)
+            node = self.node(path)
             node.sure = dict(node.now) if isinstance(node, Folder) else node.now
-            return
-        if call == "mkdir" and Path(path) == self.top:
             return
         folder, name = self._place(path)
         if call in ("open", "create"):
@@ -67,7 +65,7 @@ class Disk:
         self._write_folder(self.root, where, choose)
 
     def _write_folder(self, folder: Folder, where: Path, choose):
-        where.mkdir(parents=True)
+        where.mkdir(parents=True, exist_ok=True)
         names = folder.sure if choose(folder) == "sure" else folder.now
         for name, node in names.items():
             if isinstance(node, Folder):
