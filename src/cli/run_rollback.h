@@ -8,8 +8,8 @@
 namespace tandem {
 
 // On all workers: the learner is set to the newest whole checkpoint that is not under suspicion;
-// those after it are deleted. state: as it was when divergence was found. UserError when the run
-// went back often enough, or has no such checkpoint.
+// those after it are deleted, on every host. state: as it was when divergence was found. UserError
+// when the run went back often enough, or has no such checkpoint.
 RunStart roll_back(const Diverged& found, const TrainState& state, const RunFolder& run,
                    CheckpointStore& store, const RunConfig& config, const Json& settings,
                    Learner& learner, Comm& comm);

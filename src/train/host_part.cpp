@@ -1,5 +1,6 @@
 #include "train/host_part.h"
 
+#include <iterator>
 #include <map>
 
 #include "base/error.h"
@@ -30,7 +31,8 @@ Json identity(const HostPlace& place, std::int64_t step, const Tensor& common) {
       .set("common", hash_text(hash64(bytes)));
 }
 
-void delete_old_parts(const HostPlace& place) {
+// Later ones are of a course that the run went back from: they would push out the new ones.
+void delete_old_parts(const HostPlace& place, std::int64_t saved) {
   std::map<std::int64_t, fs::path> own;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(RunFolder(place.run).hosts(), ignored)) {
@@ -38,9 +40,10 @@ void delete_old_parts(const HostPlace& place) {
     if (!name.starts_with(prefix)) continue;
     if (const auto step = step_of_checkpoint(name.substr(prefix.size()))) own[*step] = entry.path();
   }
-  while (own.size() > kPartsKept) {
-    fs::remove_all(own.begin()->second, ignored);
-    own.erase(own.begin());
+  while (!own.empty() && (own.size() > kPartsKept || own.rbegin()->first > saved)) {
+    const auto useless = own.rbegin()->first > saved ? std::prev(own.end()) : own.begin();
+    fs::remove_all(useless->second, ignored);
+    own.erase(useless);
   }
 }
 
@@ -54,7 +57,7 @@ void write_host_part(const HostPlace& place, std::int64_t step, const Tensor& co
   all.kept = local.arrays;
   write_checkpoint(folder_of(place, step), layout, all,
                    identity(place, step, common).set("schedule", local.schedule));
-  delete_old_parts(place);
+  delete_old_parts(place, step);
 }
 
 std::string host_part_problem(const HostPlace& place, std::int64_t step, const Tensor& common) {

@@ -21,7 +21,7 @@ struct HostPlace {
 };
 
 // common: the weights of the checkpoint, by which a part is known to belong to it. The newest two
-// parts of a host are kept.
+// parts of a host are kept. One that cannot be written whole is not there at all.
 void write_host_part(const HostPlace& place, std::int64_t step, const Tensor& common,
                      const FlatParams& layout, const TrainTensors& tensors,
                      const LocalState& local);

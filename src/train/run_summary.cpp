@@ -12,10 +12,18 @@ std::int64_t checkpoint_bytes(const RunConfig& config, std::int64_t parameters) 
   return parameters * 4 * buffers;
 }
 
+// run/hosts (host_part.h): two kept, one being written. Each has weights, two moments and, of
+// exchanges under way, means, the others' sums, what rounding left and momentum.
+static std::int64_t host_parts_bytes(const RunConfig& config, std::int64_t parameters) {
+  if (config.cluster.mode != ExchangeMode::local) return 0;
+  constexpr std::int64_t kParts = 2 + 1, kMostArrays = 3 + 4;
+  return parameters * 4 * kParts * kMostArrays;
+}
+
 std::int64_t disk_forecast_bytes(const RunConfig& config, std::int64_t parameters) {
   const std::int64_t models = config.checkpoint.best + 1;
   return checkpoint_bytes(config, parameters) * (config.checkpoint.keep + 1) +
-         parameters * 4 * models;
+         parameters * 4 * models + host_parts_bytes(config, parameters);
 }
 
 std::int64_t optimizer_bytes(const RunConfig& config, std::int64_t parameters,

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "cluster/comm_text.h"
 #include "cluster/phase.h"
 #include "cluster/replicas.h"
 #include "observe/step_timer.h"
@@ -364,16 +365,32 @@ void Trainer::save_sharded(SaveRequest request) {
   first ? parts_.store.save(std::move(request), fill) : fill(nothing);
 }
 
-// Before rank 0 writes the checkpoint: one that is there can be resumed to the bit.
+// Before rank 0 writes the checkpoint: one that is there can be resumed to the bit, unless a host's
+// disk failed, of which all are told. The checkpoint is whole without its parts.
 void Trainer::save_host_part(const Tensor& common) {
   parts_.watch.at(state_.step, "saving");
-  if (parts_.comm.world().is_leader()) {
+  const World& world = parts_.comm.world();
+  std::string problem;
+  if (world.is_leader()) {
     const FlatParams& params = parts_.model.params();
-    write_host_part({setting_.run, parts_.comm.world()}, state_.step, common, params,
-                    {params.values(), parts_.adam.first_moment(), parts_.adam.second_moment(), {}},
-                    parts_.local->capture());
+    const LocalState local = parts_.local->capture();
+    try {
+      write_host_part(
+          {setting_.run, world}, state_.step, common, params,
+          {params.values(), parts_.adam.first_moment(), parts_.adam.second_moment(), {}}, local);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
   }
-  parts_.comm.barrier();
+  const auto problems = texts_of_all(parts_.comm, problem);
+  for (std::size_t rank = 0; rank < problems.size(); ++rank) {
+    if (problems[rank].empty()) continue;
+    parts_.observers.on_event(
+        {state_.step, "warning",
+         format("{} could not save its part of step {}: {}; training goes on, but would not "
+                "resume from this checkpoint to the bit",
+                world.name_of(static_cast<int>(rank)), state_.step, problems[rank])});
+  }
 }
 
 void Trainer::report_saves(bool last) {
@@ -385,9 +402,18 @@ void Trainer::report_saves(bool last) {
     const std::string text =
         format("step {} could not be saved: {}", outcome.record.step, outcome.failure);
     if (last && outcome.record.step == state_.step) throw EnvError(text);
+    if (outcome.record.step == saved_step_) saved_step_ = -1;
     parts_.observers.on_event(
         {state_.step, "warning", text + "; training goes on and tries again at the next save"});
   }
+}
+
+// The newest step. Rank 0 alone knows whether its save failed, but all take part in the next one.
+bool Trainer::is_saved() {
+  parts_.watch.at(state_.step, "saving");
+  parts_.store.wait();
+  report_saves(false);
+  return !text_of_first(parts_.comm, saved_step_ == state_.step ? "yes" : "").empty();
 }
 
 std::optional<StopReason> Trainer::reason_to_end() {
@@ -406,7 +432,8 @@ EndRecord Trainer::finish(StopReason why) {
   std::optional<BestModel> best;
   if (to_judge) best = evaluate();
   if (to_judge && state_.evaluated_step != state_.step) why = stopped_by_signal();
-  save(state_.step > 0 && (to_judge || saved_step_ != state_.step), best);
+  const bool saved = is_saved();  // asked first: a failure that is made up for is not the end
+  save(state_.step > 0 && (to_judge || !saved), best);
   parts_.store.wait();
   report_saves(true);
   return {state_.step, why.key, why.text, seconds(), state_.tokens};

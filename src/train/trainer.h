@@ -113,6 +113,7 @@ class Trainer {
   void save(bool checkpoint, std::optional<BestModel> best);
   void save_sharded(SaveRequest request);
   void report_saves(bool last);
+  bool is_saved();
   EndRecord finish(StopReason why);
   StopReason stopped_by_signal() const;
   std::optional<StopReason> reason_to_end();
@@ -125,10 +126,10 @@ class Trainer {
   TrainState state_;
   double seconds_before_;
   Clock::time_point start_;
-  LocalExchange::News agreed_;  // by all workers, at the newest step
-  double worked_seconds_ = 0;   // in the step before, without waiting for others
-  LinkWatch link_watch_;        // of modes that exchange in every step
-  std::int64_t saved_step_ = -1;
+  LocalExchange::News agreed_;    // by all workers, at the newest step
+  double worked_seconds_ = 0;     // in the step before, without waiting for others
+  LinkWatch link_watch_;          // of modes that exchange in every step
+  std::int64_t saved_step_ = -1;  // the newest that was saved or is being saved
 };
 
 }  // namespace tandem

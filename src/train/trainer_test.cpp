@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/error.h"
 #include "base/temporary_folder.h"
 #include "observe/console.h"
 #include "observe/journal.h"
@@ -247,6 +248,38 @@ TEST(Trainer, TheFlagEndsItWithACheckpoint) {
   session.observers.add("stopper", std::make_unique<Stopper>(session.stop));
   EXPECT_EQ(session.train().reason, "signal");
   EXPECT_EQ(checkpoint_problem(session.run.checkpoint(3)), "");
+}
+
+TEST(Trainer, TheLastStepIsSavedAgainWhenItsSaveFailed) {
+  // What is in the way of the first save is gone when its failure is told.
+  struct Obstacle final : Observer {
+    explicit Obstacle(fs::path path_) : path(std::move(path_)) { atomic_write(path, "in the way"); }
+    void on_event(const EventRecord& record) override {
+      if (record.text.find("could not be saved") != std::string::npos) fs::remove(path);
+    }
+    fs::path path;
+  };
+  for (const std::int64_t eval_every : {7, 100}) {  // judged before the end, or at it
+    TrainSetting setting = sample_setting(7);
+    setting.checkpoint.every = 7;
+    setting.eval_every = eval_every;
+    Session session(setting);
+    fs::create_directories(session.run.checkpoints());
+    const fs::path partial = session.run.checkpoints() / ".step-00000007.partial";
+    session.observers.add("obstacle", std::make_unique<Obstacle>(partial));
+    EXPECT_EQ(session.train().reason, "steps");
+    EXPECT_FALSE(fs::exists(partial)) << "the failure was told";
+    EXPECT_EQ(checkpoint_problem(session.run.checkpoint(7)), "");
+  }
+}
+
+TEST(Trainer, ALastStepThatCannotBeSavedIsAnError) {
+  TrainSetting setting = sample_setting(7);
+  setting.checkpoint.every = setting.eval_every = 7;
+  Session session(setting);
+  fs::create_directories(session.run.checkpoints());
+  atomic_write(session.run.checkpoints() / ".step-00000007.partial", "in the way");
+  EXPECT_THROW(session.train(), EnvError);
 }
 
 TEST(Trainer, AFinishedRunDoesNothingMore) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "cluster/rank_threads.h"
+#include "train/host_part.h"
 #include "train/retention.h"
 #include "train/sample_run.h"
 
@@ -15,9 +16,23 @@ namespace {
 
 struct Told {
   std::vector<StepRecord> steps;
+  std::vector<std::string> warnings;
   EndRecord end;
   Tensor values, moments, averaged;
   Tensor common;  // of mode local
+};
+
+// Keeps warnings, and removes what is in the way when it hears one.
+struct WarningListener final : Observer {
+  WarningListener(std::vector<std::string>& heard_, fs::path obstacle_)
+      : heard(heard_), obstacle(std::move(obstacle_)) {}
+  void on_event(const EventRecord& record) override {
+    if (record.kind != "warning") return;
+    heard.push_back(record.text);
+    if (!obstacle.empty()) fs::remove(obstacle);
+  }
+  std::vector<std::string>& heard;
+  fs::path obstacle;
 };
 
 // A gradient that one rank computes wrongly at some steps.
@@ -40,6 +55,7 @@ struct Plan {
   bool local = false;
   bool shard = false;
   BadGradient bad = {};
+  fs::path obstacle = {};  // in the way of a save, until rank 0 is warned
 };
 
 // One worker's run, with everything of its own but the corpus.
@@ -97,6 +113,8 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
   std::atomic<bool> stop = false;
   ObserverList observers;
   observers.add("listener", std::make_unique<Listener>(told.steps));
+  observers.add("warnings", std::make_unique<WarningListener>(
+                                told.warnings, comm.first() ? plan.obstacle : fs::path()));
   const Evaluate evaluate = [](const Transformer&, std::int64_t step) {
     EvalResult result;
     result.val_loss = result.train_loss = 100.0 - static_cast<double>(step);
@@ -328,6 +346,72 @@ TEST(TrainerWorkers, HostsApartStopAfterTheSameStepAndSaveWhatTheyHaveInCommon) 
       EXPECT_EQ(checkpoint_problem(folder.path() / (part + name)), "") << part;
     }
   }
+}
+
+// Rank 0 alone knows of the failure, but the others have a part in the second save.
+TEST(TrainerWorkers, AllSaveTheLastStepAgainWhenItsSaveFailed) {
+  for (const bool local : {false, true}) {
+    const TemporaryFolder folder;
+    Plan plan{.setting = sample_setting(7), .local = local, .shard = !local};
+    plan.setting.checkpoint.every = plan.setting.eval_every = 7;
+    if (local) plan.setting.optim.ema = 0;
+    const RunFolder run(folder.path() / "0");
+    plan.obstacle = run.checkpoints() / ".step-00000007.partial";
+    fs::create_directories(run.checkpoints());
+    atomic_write(plan.obstacle, "in the way");
+    const auto told = train({0, 1}, plan, folder.path());
+    EXPECT_EQ(told[0].warnings.size(), 1u);
+    EXPECT_EQ(checkpoint_problem(run.checkpoint(7)), "");
+  }
+}
+
+TEST(TrainerWorkers, AHostThatCannotSaveItsPartIsNamedAndTheRunGoesOn) {
+  const TemporaryFolder folder;
+  Plan plan{.setting = sample_setting(16), .local = true};
+  plan.setting.optim.ema = 0;
+  const fs::path parts = folder.path() / "2" / "hosts";
+  fs::create_directories(parts.parent_path());
+  atomic_write(parts, "in the way");
+  const auto told = train({0, 0, 1, 1}, plan, folder.path());
+  for (const Told& worker : told) {
+    EXPECT_EQ(worker.end.reason, "steps");
+    EXPECT_EQ(worker.end.step, 16);
+    ASSERT_EQ(worker.warnings.size(), 3u) << "at steps 7, 14 and 16";
+    EXPECT_EQ(worker.warnings, told[0].warnings);
+    EXPECT_TRUE(worker.warnings[0].starts_with("host-1 rank 2")) << worker.warnings[0];
+    EXPECT_NE(worker.warnings[0].find("its part of step 7: cannot create"), std::string::npos)
+        << worker.warnings[0];
+  }
+  EXPECT_EQ(checkpoint_problem(RunFolder(folder.path() / "0").checkpoint(16)), "");
+  EXPECT_EQ(checkpoint_problem(folder.path() / "0/hosts/0-step-00000016"), "");
+}
+
+TEST(TrainerWorkers, APartThatWasNotWrittenWholeIsNotThere) {
+  const TemporaryFolder folder;
+  const Comm comm;
+  Transformer model(sample_model(), kSampleWords, at::kCPU, at::kFloat);
+  model.initialize(5);
+  const FlatParams& params = model.params();
+  const Tensor common = params.values().detach();
+  const HostPlace place{folder.path(), comm.world()};
+  const auto write = [&](std::int64_t step, const TrainTensors& tensors) {
+    write_host_part(place, step, common, params, tensors, {Json::object(), {}});
+  };
+  const TrainTensors whole{common, common, common, {}};
+  const fs::path parts = RunFolder(folder.path()).hosts();
+  // Fails in its hidden folder, which goes away.
+  fs::create_directories(parts);
+  EXPECT_ANY_THROW(write(7, {common, common, Tensor(), {}}));
+  EXPECT_NE(host_part_problem(place, 7, common), "");
+  EXPECT_TRUE(fs::is_empty(parts));
+
+  // Back from steps 14 and 21: what is of them does not push out what is new.
+  for (const std::int64_t step : {14, 21, 7}) write(step, whole);
+  EXPECT_EQ(host_part_problem(place, 7, common), "");
+  EXPECT_NE(host_part_problem(place, 21, common), "");
+  for (const std::int64_t step : {14, 21}) write(step, whole);
+  EXPECT_NE(host_part_problem(place, 7, common), "") << "two are kept";
+  EXPECT_EQ(host_part_problem(place, 14, common), "");
 }
 
 TEST(TrainerWorkers, AReplicaThatDiffersEndsTheRunByName) {

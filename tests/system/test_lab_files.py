@@ -123,6 +123,24 @@ def test_a_mirror_that_cannot_be_written_is_an_event_and_not_the_end(hosts):
     assert checkpoints(hosts.a) == ["step-00000004", "step-00000005"]
 
 
+def test_what_a_run_went_back_from_is_gone_from_the_mirror_too(hosts):
+    shutil.copytree(hosts.a / "data", hosts.b / "data")
+    calm = ("checkpoint.mirror=true", "checkpoint.every=20", "checkpoint.keep=20", "eval.every=0", "log.every=100")
+    hosts.train(*calm, "stop.steps=240")
+    before = checkpoints(hosts.b)
+    wild = ("stop.steps=500", "optim.schedule=transformer_policy", "optim.lr=1e5")
+    refused = hosts.train(*calm, *wild, code=2)
+    assert "it went back 3 times already" in refused, refused
+    went_back = [event for event in hosts.records("event") if event["kind"] == "rollback"]
+    least = min(event["step"] for event in went_back)
+    assert len(went_back) == 3 and any(name > f"step-{least:08}" for name in before)
+    assert set(checkpoints(hosts.b)) <= set(checkpoints(hosts.a))
+    newest = checkpoints(hosts.a)[-1]
+    refused = hosts.train(*calm, *wild, code=2)
+    assert hosts.records("run")[-1]["resumed_from"] == int(newest.removeprefix("step-"))
+    assert "came from host-b" not in refused
+
+
 def test_a_new_start_is_refused_when_another_host_has_checkpoints(hosts):
     shutil.copytree(hosts.a / "data", hosts.b / "data")
     hosts.train("stop.steps=4", "checkpoint.mirror=true")

@@ -87,6 +87,13 @@ def test_few_bytes_nearly_the_same_losses_and_exact_resume(hosts):
     assert "host-b" in events(more) and "not to the bit" in events(more)
     assert len(losses(more)) == 20
 
+    # A disk that takes no part is told of, in the journal and the terminal, and the run goes on.
+    shutil.rmtree(two.lab.folder / "host-b/parts/hosts")
+    (two.lab.folder / "host-b/parts/hosts").write_text("in the way")
+    more = two.train("parts", *LOCAL, "cluster.local_rate=1", "stop.steps=22", workers=2)
+    assert "could not save its part of step 22: cannot create" in events(more) and "could not save its part" in two.output
+    assert len(losses(more)) == 22 and (two.lab.folder / "host-a/parts/checkpoints/step-00000022").exists()
+
 
 def test_a_cut_link_is_survived_and_told_meanwhile(hosts):
     two = hosts()
