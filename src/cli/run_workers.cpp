@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 #include "base/format.h"
+#include "base/screen.h"
+#include "base/utf8.h"
 #include "cli/run_setup.h"
 #include "cluster/launch.h"
 #include "cluster/local_spawn.h"
@@ -53,9 +54,8 @@ ExitCode train_with_workers(const WorkersOptions& options, const RunConfig& conf
   setting.workers = static_cast<int>(options.workers);
   setting.restarts = config.cluster.restarts;
   setting.progress = [run = RunFolder(config.run)] { return progress_of(run); };
-  setting.say = [](const std::string& line) {
-    const std::string text = format("tandem: {}\n", line);
-    std::fputs(text.c_str(), stderr);
+  setting.say = [](const std::string& line) {  // workers start again whether somebody reads or not
+    show_past_streams(format("tandem: {}\n", without_controls(line)), std::chrono::seconds(1));
   };
   return run_local_workers(setting);
 }

@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/screen.h"
 #include "base/utf8.h"
 #include "cluster/heartbeat_protocol.h"
 #include "cluster/wire.h"
@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr int kRank0 = 0;
 constexpr auto kFarewell = std::chrono::seconds(60);
-constexpr int kScreenMillis = 500;
+constexpr auto kForTheScreen = std::chrono::milliseconds(500);
 
 WireWriter message(BeatKind kind) {
   WireWriter writer;
@@ -32,14 +32,9 @@ WireWriter message(BeatKind kind) {
 
 }  // namespace
 
-// The main thread may be stuck in a write and hold its stream: no streams here. A screen that
-// nobody reads is not waited for.
+// The main thread may be stuck in a write and hold its stream.
 void end_process(const std::string& cause) {
-  const std::string line = format("tandem: {}\n", without_controls(cause));
-  pollfd screen{STDERR_FILENO, POLLOUT, 0};
-  if (::poll(&screen, 1, kScreenMillis) > 0) {
-    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
-  }
+  show_past_streams(format("tandem: {}\n", without_controls(cause)), kForTheScreen);
   ::_exit(static_cast<int>(ExitCode::environment));
 }
 
