@@ -22,6 +22,7 @@ import power  # noqa: F401
 import saves  # noqa: F401
 import settings  # noqa: F401
 import soak  # noqa: F401
+import standing  # noqa: F401
 import strangers  # noqa: F401
 import visitors  # noqa: F401
 from workshop import SCENARIOS, Run, Skipped, Workshop
