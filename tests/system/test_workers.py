@@ -349,9 +349,11 @@ def test_ctrl_c_saves_once_and_ends_with_75(make_run):
     assert gone(pids)
 
 
-def test_workers_do_not_outlive_their_parent(make_run):
-    run = make_run()
+@pytest.mark.parametrize("inherited", [signal.SIG_DFL, signal.SIG_IGN])
+def test_workers_do_not_outlive_their_parent(make_run, inherited):
+    run, before = make_run(), signal.signal(signal.SIGTERM, inherited)
     child = run.start(2, "stop.steps=1000000")
+    signal.signal(signal.SIGTERM, before)
     run.wait_for_step(child, 3)
     pids = run.pids()
     child.kill()
