@@ -67,7 +67,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 [[noreturn]] void become_worker(const char* program, char* const* arguments, char* const* env,
                                 const Child& child, int listen_fd, pid_t parent,
                                 const sigset_t& signals) {
-  ::setpgid(0, 0);  // a terminal's Ctrl-C goes to the parent, who passes it on once
+  ::setpgid(0, 0);             // a terminal's Ctrl-C goes to the parent, who passes it on once
   ::signal(SIGTERM, SIG_DFL);  // the parent may have inherited it ignored; a worker must hear it
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(static_cast<int>(ExitCode::environment));
