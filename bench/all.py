@@ -1,0 +1,73 @@
+"""Every benchmark, one after the other: first speed beside peers (an hour on two cores), then the rest (another one).
+
+With --text, a folder with train.en.gz, train.de.gz, val.en.gz, val.de.gz, training and translating are measured on that text, else on the
+built-in corpus. Results are added to --keep line by line as they are known, so a run that was interrupted goes on with what it lacks.
+Not among them: learning and rehearsal, which want text or a dataset and take hours.
+Usage: scripts/bench all [--json] [--text DIR] [--keep FILE] [--only train,decode,...]
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import peers
+
+
+def calls(text):
+    """Name and arguments of each, in order."""
+    trained = ["--text", str(text)] if text else []
+    forced = [side for option, name in (("--src", "train.en*"), ("--ref", "train.de*")) for side in (option, str(next(text.glob(name))))] if text else []
+    decoding = [["decode", "--forced", "tiny", *forced], ["decode", "--forced", "base", "--lines", "240", *forced]] if text else [["decode"]]
+    return [["train", "--model", "tiny", "--learn-steps", "0", *trained],
+            ["train", "--model", "base", "--learn-steps", "0", "--speed-steps", "4", *trained],
+            *decoding,
+            ["prepare"],
+            ["scaling"],
+            ["growth", "--plots", str(peers.ROOT / "docs/results")],
+            *([name] for name in ("loader", "score", "hosts", "links", "link_probe", "plan", "serve", "marian", "shard", "long_journal"))]
+
+
+def run(call, as_json):
+    """What it printed; None: it failed, and said why itself."""
+    name, *arguments = call
+    command = [sys.executable, str(peers.ROOT / f"bench/{name}.py"), *arguments, *(["--json"] if as_json else [])]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="of each benchmark: its own JSON in the text")
+    parser.add_argument("--text", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path, help="file of results; what it has is not measured again")
+    parser.add_argument("--only", help="these alone, by name")
+    options = parser.parse_args()
+    failed = []
+    with tempfile.TemporaryDirectory() as name:
+        kept = options.keep or pathlib.Path(name) / "results.jsonl"
+        known = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+        for call in calls(options.text):
+            if options.only and call[0] not in options.only.split(","):
+                continue
+            print(f"== {' '.join(call)}", file=sys.stderr, flush=True)
+            result = next((r for r in known if r["call"] == call and r["json"] == options.json), None)
+            if result is None:
+                began = time.monotonic()
+                text = run(call, options.json)
+                if text is None:
+                    failed.append(call[0])
+                    continue
+                result = {"call": call, "json": options.json, "seconds": round(time.monotonic() - began), "text": text}
+                with open(kept, "a") as out:
+                    out.write(json.dumps(result) + "\n")
+            print(json.dumps(result) if options.json else f"== {' '.join(call)} ({result['seconds']} s)\n{result['text']}", flush=True)
+    if failed:
+        raise SystemExit(f"bench: failed: {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
