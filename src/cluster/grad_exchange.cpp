@@ -48,14 +48,15 @@ class GradExchange::Impl {
     // The lane's thread uses the group of the host, unless there is memory.
     totals_last_ = among_ == Group::host && setting.memory == nullptr;
     if (!one_host && comm.world().is_leader()) {
-      const LinkPlan plan{setting.format, LinkCargo::gradients, ranges, buckets_, kUnderWay + 1};
+      const LinkPlan plan{setting.format, LinkCargo::gradients, ranges,
+                          buckets_,       kUnderWay + 1,        setting.as_on_gpu};
       link_ = shards_.sharded() ? scatter_link(comm, gradients, shards_, plan)
                                 : leader_link(comm, gradients, plan);
       if (shards_.sharded()) gather_ = gather_link(comm, gradients, shards_, plan);
     }
     start_over();
     // Work on a GPU is ordered by its stream: there the thread that computes exchanges, too.
-    overlapped_ = !gradients.is_cuda();
+    overlapped_ = !gradients.is_cuda() && !setting.as_on_gpu;
     if (!overlapped_) return;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) watch(slot);
     thread_ = std::thread([this] { work(); });
@@ -126,6 +127,12 @@ class GradExchange::Impl {
 
   void take_back() {
     if (link_ && link_->codec()) link_->codec()->take_back_step();
+  }
+
+  void rescale(double factor) {
+    if (!keeps()) return;
+    kept(LinkCodec::Sum::own).mul_(factor);
+    if (comm_.size(Group::leaders) > 2) kept(LinkCodec::Sum::all).mul_(factor);
   }
 
   std::vector<at::Tensor> gather_kept() {
@@ -387,6 +394,10 @@ ExchangeStats GradExchange::gather(const at::Tensor& own, const at::Tensor& all)
 
 void GradExchange::take_back() {
   if (impl_) impl_->take_back();
+}
+
+void GradExchange::rescale(double factor) {
+  if (impl_) impl_->rescale(factor);
 }
 
 std::vector<at::Tensor> GradExchange::gather_kept() {

@@ -40,6 +40,7 @@ struct ExchangeSetting {
   HostMemory* memory = nullptr;          // holds the gradients; none: sums go through Comm
   Group among = Group::world;            // host: mode local, nothing goes to other hosts
   ShardPlan shards = {};                 // whose state is whose; in memory, as fp32 or bf16
+  bool as_on_gpu = false;  // gradients in memory are treated like those on a GPU, for tests
 };
 
 // Of one step, of this worker.
@@ -73,6 +74,8 @@ class GradExchange {
   // The step that was finished last made no update: what int8 and int4 kept back of it is
   // forgotten.
   void take_back();
+  // Gradients are so many times as large from here on (loss scaling): what is kept back, too.
+  void rescale(double factor);
   // What int8 and int4 keep back, for checkpoints: rank 0 gets that of every host and, of more than
   // two hosts, that of their sums; empty elsewhere, and when nothing is ever kept back. All workers
   // call these two, between steps. Restored on another number of hosts, rank 0's takes over all.

@@ -13,10 +13,11 @@ constexpr std::int64_t kMatrix = 9000, kVector = 50;
 
 // A large tensor and a small one.
 struct Exchanged {
-  explicit Exchanged(Comm& comm, LinkFormat format)
+  explicit Exchanged(Comm& comm, LinkFormat format, bool as_on_gpu = false)
       : buffer(at::zeros({kMatrix + kVector})),
         leaf(at::zeros({1}).set_requires_grad(true)),
-        exchange(comm, buffer, {{leaf, 0, kMatrix}, {leaf, kMatrix, kVector}}, {format, 16000}) {}
+        exchange(comm, buffer, {{leaf, 0, kMatrix}, {leaf, kMatrix, kVector}},
+                 {.format = format, .bucket_bytes = 16000, .as_on_gpu = as_on_gpu}) {}
 
   at::Tensor step(const at::Tensor& gradients) {
     buffer.copy_(gradients);
@@ -110,6 +111,65 @@ TEST_P(CodedExchange, GoesOnFromWhatWasKept) {
       resumed.exchange.restore_kept(kept);
       EXPECT_TRUE(at::equal(resumed.step(gradients_of(comm.rank(), 1)), straight));
       comm.barrier();
+    });
+  }
+}
+
+TEST_P(CodedExchange, NumbersOfAGpuGetTheSameBits) {
+  for (const std::vector<int>& hosts : kWorlds) {
+    run_ranks(hosts, [&](Comm& comm, Store&) {
+      std::vector<at::Tensor> direct, kept;
+      {
+        Exchanged worker(comm, GetParam());
+        for (int step = 0; step < 3; ++step) {
+          direct.push_back(worker.step(gradients_of(comm.rank(), step)));
+        }
+        comm.barrier();
+      }
+      {
+        Exchanged worker(comm, GetParam(), true);
+        for (std::size_t step = 0; step < 2; ++step) {
+          const at::Tensor sum = worker.step(gradients_of(comm.rank(), static_cast<int>(step)));
+          EXPECT_TRUE(at::equal(sum, direct[step])) << "step " << step;
+        }
+        kept = worker.exchange.gather_kept();
+        comm.barrier();
+      }
+      Exchanged resumed(comm, GetParam(), true);
+      resumed.exchange.restore_kept(kept);
+      EXPECT_TRUE(at::equal(resumed.step(gradients_of(comm.rank(), 2)), direct[2]));
+      comm.barrier();
+    });
+  }
+}
+
+TEST(WholeExchange, NumbersOfAGpuGetTheSameBits) {
+  for (const LinkFormat format : {LinkFormat::fp32, LinkFormat::bf16}) {
+    run_ranks({0, 0, 1, 1}, [&](Comm& comm, Store&) {
+      std::vector<at::Tensor> sums;
+      for (const bool as_on_gpu : {false, true}) {
+        Exchanged worker(comm, format, as_on_gpu);
+        sums.push_back(worker.step(gradients_of(comm.rank(), 0)));
+        comm.barrier();
+      }
+      EXPECT_TRUE(at::equal(sums[0], sums[1]));
+    });
+  }
+}
+
+// A scale twice as large changes nothing but the scale, for what was lost before, too.
+TEST_P(CodedExchange, WhatIsKeptFollowsTheLossScale) {
+  for (const std::vector<int>& hosts : kWorlds) {
+    run_ranks(hosts, [&](Comm& comm, Store&) {
+      std::vector<at::Tensor> sums;
+      for (const double scale : {1.0, 2.0}) {
+        Exchanged worker(comm, GetParam());
+        worker.step(gradients_of(comm.rank(), 0));
+        worker.exchange.rescale(scale);
+        sums.push_back(worker.step(gradients_of(comm.rank(), 1) * scale) / scale);
+        comm.barrier();
+      }
+      EXPECT_TRUE(at::equal(sums[0], sums[1]));
     });
   }
 }

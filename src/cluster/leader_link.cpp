@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cluster/staging.h"
 
 namespace tandem {
 namespace {
@@ -12,9 +13,12 @@ namespace {
 std::span<std::uint8_t> bytes_of(const at::Tensor& message) {
   return {message.mutable_data_ptr<std::uint8_t>(), static_cast<std::size_t>(message.numel())};
 }
+std::span<float> floats_of(const at::Tensor& numbers) {
+  return {numbers.mutable_data_ptr<float>(), static_cast<std::size_t>(numbers.numel())};
+}
 
-// For tensors in memory. Loops of our own, not Torch's: those would start threads beside the ones
-// that compute.
+// For numbers in memory, or that are brought there. Loops of our own, not Torch's: those would
+// start threads beside the ones that compute.
 class MessageLink final : public LeaderLink {
  public:
   MessageLink(Comm& comm, const at::Tensor& gradients, const LinkPlan& plan)
@@ -22,10 +26,8 @@ class MessageLink final : public LeaderLink {
         hosts_(comm.size(Group::leaders)),
         host_(comm.place(Group::leaders)),
         ahead_(plan.sent == LinkCargo::gradients ? 1 : 0),
-        codec_(link_codec(
-            plan.format, plan.sent,
-            {gradients.mutable_data_ptr<float>(), static_cast<std::size_t>(gradients.numel())},
-            plan.slots)) {
+        numbers_(gradients, plan.as_on_gpu),
+        codec_(link_codec(plan.format, plan.sent, floats_of(numbers_.in_memory()), plan.slots)) {
     std::int64_t out = 0, in = 0;
     for (const Bucket& bucket : plan.buckets) {
       out = std::max(out, place(bucket, hosts_ == 2 ? 1 : hosts_));
@@ -38,6 +40,7 @@ class MessageLink final : public LeaderLink {
   }
 
   void post(const Bucket& bucket) override {
+    numbers_.fetch(whole(bucket));
     const std::size_t turn = posted_++;
     UnderWay& now = places_[turn % places_.size()];
     now.bucket = bucket;
@@ -60,23 +63,17 @@ class MessageLink final : public LeaderLink {
   void complete(const Bucket& bucket) override {
     const std::size_t turn = completed_++;
     UnderWay& now = places_[turn % places_.size()];
-    if (hosts_ == 2) {
-      finish(now);
-      return add_two(now, bucket);
+    if (hosts_ > 2) {
+      while (shared_ < std::min(posted_, turn + 1 + ahead_)) add_part_and_share(shared_++);
     }
-    while (shared_ < std::min(posted_, turn + 1 + ahead_)) add_part_and_share(shared_++);
     finish(now);
-    for (int host = 0; host < hosts_; ++host) {
-      codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));
-    }
+    hosts_ == 2 ? add_two(now, bucket) : decode_all(now, bucket);
+    numbers_.bring_back(whole(bucket));
   }
 
   void take_sent(const Bucket& bucket) override {
-    const UnderWay& now = places_[completed_ % places_.size()];
-    if (hosts_ == 2) return codec_->decode(bytes_of(message(now, bucket, 0)), whole(bucket));
-    for (int host = 0; host < hosts_; ++host) {
-      codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));
-    }
+    decode_all(places_[completed_ % places_.size()], bucket);
+    numbers_.bring_back(whole(bucket));
   }
 
   LinkCodec* codec() override { return codec_.get(); }
@@ -131,6 +128,14 @@ class MessageLink final : public LeaderLink {
     now.transfers.clear();
   }
 
+  // What `out` holds of the bucket.
+  void decode_all(const UnderWay& now, const Bucket& bucket) const {
+    if (hosts_ == 2) return codec_->decode(bytes_of(message(now, bucket, 0)), whole(bucket));
+    for (int host = 0; host < hosts_; ++host) {
+      codec_->decode(bytes_of(message(now, bucket, host)), chunk(bucket, host));
+    }
+  }
+
   void add_two(const UnderWay& now, const Bucket& bucket) const {
     const at::Tensor own = message(now, bucket, 0);
     const at::Tensor other = incoming(now, bucket, 1 - host_);
@@ -162,24 +167,22 @@ class MessageLink final : public LeaderLink {
   // are waited for, or the link would be idle from their arrival until something else is posted.
   // Not of changes: what was sent of the next one is still asked for.
   std::size_t ahead_;
+  Staging numbers_;
   std::unique_ptr<LinkCodec> codec_;
   std::vector<UnderWay> places_;
   std::size_t posted_ = 0, shared_ = 0, completed_ = 0;
 };
 
-// For tensors on a GPU: NCCL gathers, Torch adds.
+// For whole numbers on a GPU: NCCL gathers, Torch adds.
 class GatherLink final : public LeaderLink {
  public:
   GatherLink(Comm& comm, const at::Tensor& gradients, LinkFormat format)
       : comm_(comm),
         gradients_(gradients),
-        type_(format == LinkFormat::bf16 ? at::kBFloat16 : at::kFloat) {
-    check(format == LinkFormat::bf16 || format == LinkFormat::fp32,
-          "blocks are coded in memory only");
-  }
+        type_(format == LinkFormat::bf16 ? at::kBFloat16 : at::kFloat) {}
 
   void post(const Bucket&) override {}
-  void take_sent(const Bucket&) override { check(false, "changes are coded in memory only"); }
+  void take_sent(const Bucket&) override { check(false, "changes are always coded"); }
   void complete(const Bucket& bucket) override {
     at::Tensor values = gradients_.narrow(0, bucket.begin, bucket.size());
     const at::Tensor own = values.to(type_);
@@ -201,7 +204,10 @@ class GatherLink final : public LeaderLink {
 
 std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& gradients,
                                         const LinkPlan& plan) {
-  if (gradients.is_cuda()) return std::make_unique<GatherLink>(comm, gradients, plan.format);
+  const bool coded = plan.format == LinkFormat::int8 || plan.format == LinkFormat::int4;
+  if (!coded && (gradients.is_cuda() || plan.as_on_gpu)) {
+    return std::make_unique<GatherLink>(comm, gradients, plan.format);
+  }
   return std::make_unique<MessageLink>(comm, gradients, plan);
 }
 

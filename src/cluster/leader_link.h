@@ -39,9 +39,11 @@ struct LinkPlan {
   std::span<const GradRange> slots;
   std::span<const Bucket> buckets;
   std::size_t under_way = 1;  // most buckets between post and complete
+  bool as_on_gpu = false;     // numbers in memory are treated like those on a GPU, for tests
 };
 
-// comm and numbers, a flat buffer, outlive it. On a GPU int8 and int4 are refused.
+// comm and numbers, a flat buffer, outlive it. int8 and int4 of a GPU are coded in memory and
+// travel from there (staging.h).
 std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& numbers,
                                         const LinkPlan& plan);
 

@@ -11,6 +11,7 @@
 #include "cluster/local_news.h"
 #include "cluster/predict.h"
 #include "cluster/side_thread.h"
+#include "cluster/staging.h"
 #include "cluster/wire_codec.h"
 
 namespace tandem {
@@ -56,10 +57,12 @@ class LocalExchange::Impl {
     }
     if (!comm.world().is_leader()) return;
     watch_ = LinkWatch::planned_with(setting.basis.bytes_per_second);
-    anchor_ = buffers_.weights.detach().clone();
+    weights_ = std::make_unique<Staging>(buffers_.weights, setting.as_on_gpu);
+    anchor_ = buffers_.weights.detach().to(at::kCPU, at::kFloat, false, true);
     if (setting.momentum > 0) momentum_ = at::zeros_like(anchor_);
-    courier_ = std::make_unique<LocalCourier>(comm, others.defined() ? others : at::zeros({size}),
-                                              buffers_.slots, fragments_, setting.format);
+    if (!others.defined()) others = zeros_beside(buffers_.weights.device(), size);
+    courier_ =
+        std::make_unique<LocalCourier>(comm, others, buffers_.slots, fragments_, setting.format);
     side_ = std::make_unique<SideThread>();
   }
 
@@ -157,16 +160,23 @@ class LocalExchange::Impl {
     return at::from_blob(floats.data(), {static_cast<std::int64_t>(floats.size())});
   }
 
+  // On the device of the weights; numbers that are there already stay where they are.
+  at::Tensor beside_weights(const at::Tensor& numbers) const {
+    return numbers.to(buffers_.weights.device(), at::kFloat, false, setting_.as_on_gpu);
+  }
+
   bool alone() const { return comm_.size(Group::host) == 1; }
   static std::span<float> floats(const at::Tensor& tensor) {
     return {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())};
   }
 
-  // Nothing of a step needs the change or the anchor, so they are computed beside it.
+  // Nothing of a step needs the change or the anchor, so they are computed beside it, in memory:
+  // the other thread knows no GPU.
   void leave(std::size_t fragment, const HostNews& news) {
+    weights_->fetch({fragments_[fragment].begin, fragments_[fragment].end});
     side_->give([this, fragment, news] {
-      subtract_floats(floats(part(buffers_.weights, fragment)), floats(part(anchor_, fragment)),
-                      floats(courier_->change(fragment)));
+      subtract_floats(floats(part(weights_->in_memory(), fragment)),
+                      floats(part(anchor_, fragment)), floats(courier_->change(fragment)));
       courier_->send(fragment, news);
     });
   }
@@ -194,17 +204,19 @@ class LocalExchange::Impl {
 
   // parcel: of the leader, who adds while the others take theirs.
   void add_one(std::size_t fragment, const LocalParcel* parcel) {
+    at::Tensor others;
+    if (parcel != nullptr) others = beside_weights(parcel->others);
     if (!alone()) {
       const Bucket& at = fragments_[fragment];
       if (parcel != nullptr && mail_begin_ == 0) {
-        part(buffers_.gradients, fragment).copy_(parcel->others);
+        part(buffers_.gradients, fragment).copy_(others);
       }
       lane_->add_down({mail_begin_ + at.begin, mail_begin_ + at.end, 0, 0},
                       part(buffers_.weights, fragment));
       unsettled_ = true;
     }
     if (parcel == nullptr) return;
-    part(buffers_.weights, fragment).add_(parcel->others);
+    part(buffers_.weights, fragment).add_(others);
     side_->give([to = part(anchor_, fragment), mean = parcel->mean] {
       add_floats(floats(mean), floats(to));
     });
@@ -263,6 +275,7 @@ class LocalExchange::Impl {
   double compute_seconds_ = 0;   // of a step, a running mean
   std::int64_t wish_ = 0;        // of the first: steps between exchanges, not told yet
   // Of leaders:
+  std::unique_ptr<Staging> weights_;
   at::Tensor anchor_, momentum_;
   LinkWatch watch_;
   std::unique_ptr<LocalCourier> courier_;

@@ -43,13 +43,15 @@ struct LocalSetting {
   // That holds the gradients, with as much room again behind the leader's: for results on their
   // way to its host's workers. None: they go through Comm.
   HostMemory* memory = nullptr;
+  bool as_on_gpu = false;  // weights in memory are treated like those on a GPU, for tests
 };
 
 // By experience with translation models: none below four hosts (Wang et al. 2020, fairscale).
 double local_momentum(int hosts);
 
-// Flat buffers, fp32, in memory. Gradients are of no use to anybody between two steps: the anchor
-// travels from the leader to its host's workers there.
+// Flat buffers, fp32, in memory or on a GPU; all else that a leader keeps is in memory. Gradients
+// are of no use to anybody between two steps: the anchor travels from the leader to its host's
+// workers there.
 struct LocalBuffers {
   at::Tensor weights, gradients;
   std::vector<GradRange> slots;
@@ -88,7 +90,8 @@ class LocalExchange {
   void before_update();
   Stats after_update(std::int64_t step, const News& own);
 
-  // The anchor. All workers of a host call it together; valid until the next step.
+  // The anchor, in memory or on the weights' device. All workers of a host call it together; valid
+  // until the next step.
   at::Tensor common();
   const at::Tensor& anchor() const;  // of a leader, who needs nobody for it
 

@@ -145,6 +145,48 @@ TEST_P(Local, GoesOnFromWhatWasCaptured) {
   }
 }
 
+// Weights move on a device, all else is done in memory: also by a run that goes on.
+TEST_P(Local, WeightsOfAGpuGetTheSameBits) {
+  for (const std::vector<int>& hosts : {std::vector{0, 1}, {0, 0, 1, 1}, {0, 0, 1, 2}}) {
+    run_ranks(hosts, [&](Comm& comm, Store&) {
+      const LocalSetting direct{GetParam(), rhythm_of(5), 0.3};
+      LocalSetting staged = direct;
+      staged.as_on_gpu = true;
+      std::vector<at::Tensor> weights, anchors;
+      const auto end = [&](Mover& mover) {
+        weights.push_back(mover.weights.clone());
+        anchors.push_back(mover.exchange->common().clone());
+        comm.barrier();
+      };
+      {
+        Mover mover(comm, nullptr, direct);
+        for (int i = 0; i < 22; ++i) mover.move();
+        end(mover);
+      }
+      at::Tensor anchor, own;
+      LocalState state;
+      {
+        Mover mover(comm, nullptr, staged);
+        for (int i = 0; i < 13; ++i) mover.move();
+        anchor = mover.exchange->common().clone();
+        own = mover.weights.clone();
+        state = mover.exchange->capture();
+        for (int i = 0; i < 9; ++i) mover.move();
+        end(mover);
+      }
+      Mover resumed(comm, nullptr, staged, anchor, 13);
+      resumed.exchange->restore(state);
+      resumed.weights.copy_(own);
+      for (int i = 0; i < 9; ++i) resumed.move();
+      end(resumed);
+      for (std::size_t run = 1; run < weights.size(); ++run) {
+        EXPECT_TRUE(at::equal(weights[run], weights[0])) << run;
+        EXPECT_TRUE(at::equal(anchors[run], anchors[0])) << run;
+      }
+    });
+  }
+}
+
 TEST(LocalExchange, ASignalToOneIsHeardByAllAfterTheSameStep) {
   std::vector<std::int64_t> heard(4, -1);
   run_ranks({0, 0, 1, 1}, [&](Comm& comm, Store&) {
@@ -172,19 +214,19 @@ struct ChangedLink {
 // 64 steps on a link that is faster than it was. interrupted: after that step all start anew from
 // what they would have saved.
 ChangedLink train_on_changed_link(std::int64_t interrupted) {
-  constexpr std::int64_t kSize = 1 << 21;  // fragments that tell a link's speed
-  constexpr double kCompute = 1000;        // so long that the least steps will do
+  constexpr std::int64_t kManyWeights = 1 << 21;  // fragments that tell a link's speed
+  constexpr double kCompute = 1000;               // so long that the least steps will do
   const std::vector<int> hosts = {0, 1, 1};
   ChangedLink seen{std::vector<std::int64_t>(3, -1), std::vector<std::int64_t>(3, -1),
                    std::vector<at::Tensor>(3)};
   run_ranks(hosts, [&](Comm& comm, Store&) {
     const auto rank = static_cast<std::size_t>(comm.rank());
-    const at::Tensor weights = at::zeros({kSize}), gradients = at::zeros({kSize});
+    const at::Tensor weights = at::zeros({kManyWeights}), gradients = at::zeros({kManyWeights});
     LocalSetting setting{LinkFormat::int8, rhythm_of(16)};
     setting.follows_link = true;
     const auto made = [&](std::int64_t step) {
-      return std::make_unique<LocalExchange>(comm, LocalBuffers{weights, gradients, {{0, kSize}}},
-                                             setting, step);
+      return std::make_unique<LocalExchange>(
+          comm, LocalBuffers{weights, gradients, {{0, kManyWeights}}}, setting, step);
     };
     auto exchange = made(0);
     LocalState state = exchange->capture();
