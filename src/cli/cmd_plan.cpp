@@ -76,8 +76,8 @@ void leave_out_refused(const RunConfig& config, PlanRequest& request) {
       request.notes.push_back(format("not shown: {}", why));
     }
   };
-  leave_out(is_lossy, config.optim.shard ? "optim.shard=true goes with cluster.mode=exact only"
-                                         : lossy_refusal(config.device == DeviceChoice::cuda));
+  leave_out(is_lossy,
+            config.optim.shard ? "optim.shard=true goes with cluster.mode=exact only" : "");
   leave_out(is_local, local_refusal(config));
   if (request.schemes.empty()) throw UserError(request.notes.back());
 }

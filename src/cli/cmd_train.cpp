@@ -293,6 +293,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
         RunStart again =
             roll_back(found, trainer->state(), run, store, config, settings, *learner, comm);
         exchange.resume(again);
+        again.state.loss_scale.skip_share = 0;  // the lower rate is judged by its own steps
         if (comm.first()) tell_start(observers, again, line, "rollback");
         // How often it went back, and the rate since, must outlive this process.
         begin_at(std::move(again.state), true);

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "cli/run_setup.h"
 #include "cluster/comm_text.h"
 #include "config/choice.h"
 #include "config/exchange_limits.h"
@@ -12,10 +11,6 @@
 
 namespace tandem {
 namespace {
-
-bool on_gpus(const RunConfig& config) {
-  return device_of(config.device, 0).is_cuda();
-}
 
 // A resumed run whose way was chosen before the setting.
 std::string shard_refusal(const RunConfig& config, ExchangeMode mode) {
@@ -27,9 +22,7 @@ std::string shard_refusal(const RunConfig& config, ExchangeMode mode) {
 }
 
 void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode) {
-  const std::string lossy = mode == ExchangeMode::exact ? "" : lossy_refusal(on_gpus(config));
   const std::string local = mode == ExchangeMode::local ? local_refusal(config) : "";
-  if (!lossy.empty()) throw UserError(lossy);
   if (!local.empty()) throw UserError(local);
   const std::string shard = shard_refusal(config, mode);
   if (!shard.empty()) throw UserError(shard);
@@ -42,8 +35,7 @@ std::vector<Scheme> schemes_to_try(const RunConfig& config, const TrainState& st
   if (automatic && state.exchange) {
     return {scheme_of(choose_exchange(config.cluster, state.exchange, {}))};
   }
-  std::vector<Scheme> schemes =
-      schemes_of(config.cluster, config.optim.shard || !lossy_refusal(on_gpus(config)).empty());
+  std::vector<Scheme> schemes = schemes_of(config.cluster, config.optim.shard);
   if (automatic && !local_refusal(config).empty()) {
     std::erase_if(schemes,
                   [](Scheme scheme) { return choice_of(scheme).mode == ExchangeMode::local; });
@@ -145,7 +137,9 @@ void RunExchange::resume_local(RunStart& start) {
   const TrainTensors tensors{
       params.values(), learner_.adam.first_moment(), learner_.adam.second_moment(), {}};
   LocalState state;
-  if (leads) state = read_host_part(place, start.state.step, params, tensors);
+  if (leads) state = read_host_part(place, start.state, params, tensors);
+  const std::string own = text_of_first(comm, own_counts(start.state).dump(), Group::host);
+  take_own_counts(start.state, Json::parse(own, "what this host has counted"));
   const at::NoGradGuard no_gradient;
   for (const Tensor& tensor : {tensors.values, tensors.first, tensors.second}) {
     comm.broadcast(tensor, Group::host);

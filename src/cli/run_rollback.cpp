@@ -90,7 +90,6 @@ RunStart roll_back(const Diverged& found, const TrainState& state, const RunFold
   start.state.seconds = state.seconds;
   start.state.rollbacks = state.rollbacks + 1;
   start.state.rate_factor = state.rate_factor * kRateAfterRollback;
-  start.state.loss_scale.skip_share = 0;  // the lower rate is judged by its own steps
   start.notes = {format("{}; went back to {}, learning rate times {:.3g} from there on",
                         found.what(), name, start.state.rate_factor)};
   const auto problems = texts_of_all(comm, undeleted);

@@ -27,14 +27,14 @@ at::Tensor size_tensor(const std::string& text) {
 
 }  // namespace
 
-std::string text_of_first(Comm& comm, const std::string& text) {
-  if (comm.alone()) return text;
+std::string text_of_first(Comm& comm, const std::string& text, Group group) {
+  if (comm.size(group) == 1) return text;
   const at::Tensor size = size_tensor(text);
-  comm.broadcast(size);
+  comm.broadcast(size, group);
   const auto bytes = static_cast<std::size_t>(size.item<std::int64_t>());
   if (bytes == 0) return {};
-  const at::Tensor buffer = bytes_of(comm.first() ? text : "", bytes);
-  comm.broadcast(buffer);
+  const at::Tensor buffer = bytes_of(comm.place(group) == 0 ? text : "", bytes);
+  comm.broadcast(buffer, group);
   return text_of(buffer, bytes);
 }
 

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-// The text of rank 0, on all workers.
-std::string text_of_first(Comm& comm, const std::string& text);
+// The text of the group's first member, rank 0 of all workers, on all of its members.
+std::string text_of_first(Comm& comm, const std::string& text, Group group = Group::world);
 
 // The texts of all workers, by rank, on all workers.
 std::vector<std::string> texts_of_all(Comm& comm, const std::string& text);

@@ -7,9 +7,6 @@
 
 namespace tandem {
 
-// Why gradients and weights cannot be rounded (int8, int4, local) in a run that computes on GPUs or
-// not; empty: they can.
-std::string lossy_refusal(bool on_gpus);
 // Why hosts cannot train apart for some steps; empty: they can.
 std::string local_refusal(const RunConfig& config);
 

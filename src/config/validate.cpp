@@ -127,12 +127,7 @@ void check_shard(const RunConfig& c, Problems& problems) {
 
 // What a run would only be told after all hosts have met.
 void check_exchange(const RunConfig& c, Problems& problems) {
-  const ExchangeMode mode = c.cluster.mode;
-  if (mode == ExchangeMode::automatic || mode == ExchangeMode::exact) return;
-  if (const std::string why = lossy_refusal(c.device == DeviceChoice::cuda); !why.empty()) {
-    problems.push_back({{"cluster.mode", "device"}, why, {}});
-  }
-  if (mode != ExchangeMode::local) return;
+  if (c.cluster.mode != ExchangeMode::local) return;
   if (const std::string why = local_refusal(c); !why.empty()) {
     problems.push_back({{"cluster.mode"}, why, {}});
   }

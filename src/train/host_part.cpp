@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t kPartsKept = 2;
 
+Tensor in_memory(const Tensor& tensor) {
+  return tensor.defined() ? tensor.detach().cpu() : tensor;
+}
+
 std::string prefix_of(const HostPlace& place) {
   return format("{}-", place.world.self().host_index);
 }
@@ -23,7 +27,8 @@ fs::path folder_of(const HostPlace& place, std::int64_t step) {
 }
 
 Json identity(const HostPlace& place, std::int64_t step, const Tensor& common) {
-  const std::span bytes{static_cast<const std::byte*>(common.const_data_ptr()), common.nbytes()};
+  const Tensor here = common.detach().cpu().contiguous();
+  const std::span bytes{static_cast<const std::byte*>(here.const_data_ptr()), here.nbytes()};
   return Json::object()
       .set("step", step)
       .set("host", place.world.self().host_index)
@@ -49,15 +54,17 @@ void delete_old_parts(const HostPlace& place, std::int64_t saved) {
 
 }  // namespace
 
-void write_host_part(const HostPlace& place, std::int64_t step, const Tensor& common,
+void write_host_part(const HostPlace& place, const TrainState& state, const Tensor& common,
                      const FlatParams& layout, const TrainTensors& tensors,
                      const LocalState& local) {
   make_directories(RunFolder(place.run).hosts());
-  TrainTensors all = tensors;
-  all.kept = local.arrays;
-  write_checkpoint(folder_of(place, step), layout, all,
-                   identity(place, step, common).set("schedule", local.schedule));
-  delete_old_parts(place, step);
+  const TrainTensors all{in_memory(tensors.values), in_memory(tensors.first),
+                         in_memory(tensors.second), Tensor(), local.arrays};
+  write_checkpoint(folder_of(place, state.step), layout, all,
+                   identity(place, state.step, common)
+                       .set("schedule", local.schedule)
+                       .set("own", own_counts(state)));
+  delete_old_parts(place, state.step);
 }
 
 std::string host_part_problem(const HostPlace& place, std::int64_t step, const Tensor& common) {
@@ -75,11 +82,14 @@ std::string host_part_problem(const HostPlace& place, std::int64_t step, const T
   return {};
 }
 
-LocalState read_host_part(const HostPlace& place, std::int64_t step, const FlatParams& layout,
+LocalState read_host_part(const HostPlace& place, TrainState& state, const FlatParams& layout,
                           const TrainTensors& tensors) {
-  const fs::path folder = folder_of(place, step);
+  const fs::path folder = folder_of(place, state.step);
   read_checkpoint_tensors(folder, layout, tensors);
-  return {read_checkpoint_state(folder).at("schedule"), read_checkpoint_kept(folder, layout)};
+  const Json stored = read_checkpoint_state(folder);
+  // Parts written before hosts counted for themselves have none: all counted alike.
+  if (const Json* own = stored.find("own")) take_own_counts(state, *own);
+  return {stored.at("schedule"), read_checkpoint_kept(folder, layout)};
 }
 
 }  // namespace tandem

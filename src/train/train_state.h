@@ -38,6 +38,11 @@ struct TrainState {
   bool operator==(const TrainState&) const = default;
 };
 
+// Hosts of mode local skip steps for themselves: each has its own updates, loss scale and trend.
+// The rest is the same on all of them.
+Json own_counts(const TrainState& state);
+void take_own_counts(TrainState& state, const Json& counts);
+
 Json state_json(const TrainState& state);
 TrainState state_from_json(const Json& json);  // UserError names what is missing
 

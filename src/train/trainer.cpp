@@ -159,11 +159,11 @@ StepRecord Trainer::step() {
 
   if (!done.finite) parts_.exchange.take_back();
   state_.step += 1;
-  // Hosts apart skip for themselves, but count alike.
-  state_.updates += done.finite || parts_.local ? 1 : 0;
+  state_.updates += done.finite ? 1 : 0;  // in mode local by each host for itself
   state_.cursor = work.after;
   state_.tokens += work.tgt_tokens;
   state_.loss_scale = after_step(state_.loss_scale, scaling_, done.finite);
+  if (state_.loss_scale.scale != scale) parts_.exchange.rescale(state_.loss_scale.scale / scale);
 
   StepRecord record = record_of(work);
   record.step = state_.step;
@@ -376,7 +376,7 @@ void Trainer::save_host_part(const Tensor& common) {
     const LocalState local = parts_.local->capture();
     try {
       write_host_part(
-          {setting_.run, world}, state_.step, common, params,
+          {setting_.run, world}, state_, common, params,
           {params.values(), parts_.adam.first_moment(), parts_.adam.second_moment(), {}}, local);
     } catch (const std::exception& error) {
       problem = error.what();

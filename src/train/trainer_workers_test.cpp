@@ -53,6 +53,7 @@ struct Plan {
   std::int64_t batch_tokens = 150;
   std::int64_t spoil_step = -1;  // the last rank's weights change there
   bool local = false;
+  bool as_on_gpu = false;
   bool shard = false;
   BadGradient bad = {};
   fs::path obstacle = {};  // in the way of a save, until rank 0 is warned
@@ -89,13 +90,14 @@ Told train_one(Comm& comm, Store* meeting, const Plan& plan, const Corpus& corpu
   }
   const Group among = plan.local ? Group::host : Group::world;
   GradExchange exchange(comm, params.gradients(), slots,
-                        {plan.wire, 4096, memory.get(), among, adam.plan()});
+                        {plan.wire, 4096, memory.get(), among, adam.plan(), plan.as_on_gpu});
   std::unique_ptr<LocalExchange> local;
   if (plan.local) {
     std::vector<GradRange> ranges;
     for (const GradSlot& slot : slots) ranges.push_back({slot.offset, slot.offset + slot.count});
     LocalSetting apart{LinkFormat::int8, rhythm_of(4)};
     apart.memory = memory.get();
+    apart.as_on_gpu = plan.as_on_gpu;
     local = std::make_unique<LocalExchange>(
         comm, LocalBuffers{params.values(), params.gradients(), ranges}, apart, 0);
     setting.run = folder / std::to_string(comm.rank());
@@ -348,6 +350,60 @@ TEST(TrainerWorkers, HostsApartStopAfterTheSameStepAndSaveWhatTheyHaveInCommon) 
   }
 }
 
+TEST(TrainerWorkers, ModesTrainTheSameOnAGpuToTheBit) {
+  for (const LinkFormat wire : {LinkFormat::int8, LinkFormat::int4}) {
+    for (const bool local : {false, true}) {
+      const TemporaryFolder folder;
+      Plan plan{.setting = sample_setting(16), .wire = wire, .shared = false, .local = local};
+      plan.setting.optim.ema = 0;
+      plan.setting.check_every = 3;
+      const auto direct = train({0, 0, 1, 1}, plan, folder.path() / "direct");
+      plan.as_on_gpu = true;
+      const auto staged = train({0, 0, 1, 1}, plan, folder.path() / "staged");
+      for (std::size_t rank = 0; rank < direct.size(); ++rank) {
+        EXPECT_EQ(staged[rank].steps.back().loss, direct[rank].steps.back().loss);
+        EXPECT_TRUE(at::equal(staged[rank].values, direct[rank].values));
+      }
+    }
+  }
+}
+
+// Hosts apart scale their losses for themselves: a step that one skips is its own affair.
+TEST(TrainerWorkers, AnOverflowOfOneHostApartLeavesTheOthersScaleAlone) {
+  const TemporaryFolder folder;
+  Plan plan{.setting = sample_setting(16), .compute = at::kHalf, .local = true};
+  plan.setting.optim.ema = 0;
+  plan.setting.fp16 = true;
+  plan.setting.optim.loss_scale = 1024;
+  plan.setting.check_every = 3;
+  plan.bad = {.first_step = 5, .rank = 2, .value = std::numeric_limits<float>::infinity()};
+  const auto told = train({0, 0, 1, 1}, plan, folder.path());
+  for (std::size_t rank = 0; rank < told.size(); ++rank) {
+    ASSERT_EQ(told[rank].steps.size(), 16u);
+    for (const StepRecord& step : told[rank].steps) {
+      const bool other_host = rank >= 2;
+      EXPECT_EQ(step.skipped, other_host && step.step == 5) << step.step;
+      EXPECT_EQ(step.loss_scale, other_host && step.step > 5 ? 512 : 1024) << step.step;
+    }
+    EXPECT_TRUE(at::equal(told[rank].common, told[0].common));
+    EXPECT_TRUE(at::isfinite(told[rank].values).all().item<bool>());
+  }
+  // Each host's part has its own scale, and a fresh state takes it from there.
+  for (const int rank : {0, 2}) {
+    const World world = world_of({0, 0, 1, 1}, rank);
+    Transformer model(sample_model(), kSampleWords, at::kCPU, at::kFloat);
+    const FlatParams& params = model.params();
+    const Tensor first = at::zeros_like(params.values()), second = at::zeros_like(first);
+    TrainState state;
+    state.step = 16;
+    read_host_part({folder.path() / std::to_string(rank), world}, state, params,
+                   {params.values(), first, second, {}});
+    EXPECT_EQ(state.loss_scale.scale, rank == 0 ? 1024 : 512);
+    EXPECT_EQ(state.loss_scale.skipped, rank == 0 ? 0 : 1);
+    EXPECT_EQ(state.updates, rank == 0 ? 16 : 15);
+  }
+}
+
 // Rank 0 alone knows of the failure, but the others have a part in the second save.
 TEST(TrainerWorkers, AllSaveTheLastStepAgainWhenItsSaveFailed) {
   for (const bool local : {false, true}) {
@@ -395,7 +451,9 @@ TEST(TrainerWorkers, APartThatWasNotWrittenWholeIsNotThere) {
   const Tensor common = params.values().detach();
   const HostPlace place{folder.path(), comm.world()};
   const auto write = [&](std::int64_t step, const TrainTensors& tensors) {
-    write_host_part(place, step, common, params, tensors, {Json::object(), {}});
+    TrainState state;
+    state.step = step;
+    write_host_part(place, state, common, params, tensors, {Json::object(), {}});
   };
   const TrainTensors whole{common, common, common, {}};
   const fs::path parts = RunFolder(folder.path()).hosts();

@@ -95,6 +95,21 @@ def test_few_bytes_nearly_the_same_losses_and_exact_resume(hosts):
     assert len(losses(more)) == 22 and (two.lab.folder / "host-a/parts/checkpoints/step-00000022").exists()
 
 
+def test_with_fp16_each_host_scales_its_own_loss_and_goes_on_exactly(hosts):
+    two = hosts()
+    settings = (*LOCAL, "precision=fp16", "optim.loss_scale=1073741824", "optim.loss_scale_window=2")
+    whole = two.train("whole", *settings, "stop.steps=40")
+    assert 0 < sum(record["skipped"] for record in whole if record["type"] == "step") < 30
+    two.train("parts", *settings, "stop.steps=29")
+    own = [json.loads((two.lab.folder / name / f"parts/hosts/{host}-step-00000029/state.json").read_text())["own"]
+           for host, name in enumerate(two.lab.names)]
+    assert own[0]["loss_scale"] != own[1]["loss_scale"], "else it tests little"
+    parts = two.train("parts", *settings, "stop.steps=40")
+    assert "not to the bit" not in events(parts)
+    assert losses(parts) == losses(whole)
+    assert two.weights("parts") == two.weights("whole")
+
+
 def test_a_cut_link_is_survived_and_told_meanwhile(hosts):
     two = hosts()
     command = two.command("run", *LOCAL, "cluster.timeout=2", f"stop.hours={(2 * CUT_SECONDS + 16) / 3600}")
