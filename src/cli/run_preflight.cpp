@@ -56,6 +56,7 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   setting.schemes = parts.schemes.empty() ? schemes_to_try(config, {}) : parts.schemes;
   setting.local_steps = config.cluster.local_steps.value_or(0);
   setting.workers_share_cores = device_of(config.device).is_cpu();
+  setting.facts.after_backward = !setting.workers_share_cores;
   setting.require = config.cluster.require;
   setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
   setting.needs.memory_bytes = static_cast<double>(
@@ -88,7 +89,8 @@ PreflightReport run_preflight(const PreflightParts& parts) {
   }
   if (setting.schemes.size() > 1 || !work.exchange) {
     work.codecs = [&](SoftwareCost& software) {
-      measure_codecs(software, parts.world.is_leader(), setting.workers_share_cores);
+      const at::Device device = device_of(parts.config.device, parts.world.self().local_rank);
+      measure_codecs(software, {parts.world.is_leader(), setting.workers_share_cores, device});
     };
   }
   return preflight(parts.world, parts.store, own_facts(parts), setting, work);

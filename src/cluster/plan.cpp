@@ -54,8 +54,12 @@ std::vector<std::string> warnings_of(const Plan& plan) {
   if (std::ranges::any_of(plan.rows,
                           [](const PlanRow& row) { return is_lossy(row.prediction.scheme); })) {
     out.push_back(
-        "int8, int4 and local change what is learned a little, which the table does not show; they "
-        "work on CPUs only so far");
+        "int8, int4 and local change what is learned a little, which the table does not show");
+  }
+  if (in.facts.after_backward && in.shape.hosts > 1) {
+    out.push_back(
+        "on GPUs gradients leave when backward has ended; nothing has run on a GPU yet, so these "
+        "times are untested there");
   }
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "cluster/local_schedule.h"
@@ -191,7 +192,12 @@ Prediction predict_measured(Scheme scheme, const PredictInput& in, const TravelC
   // Sharded: a gradient goes to its owner, and nothing hides the weights that come back.
   TravelCost gradients = cost;
   if (in.facts.sharded) gradients.per_value_seconds /= 2;
-  const StepReplay steps = replay(in, in.facts.compute, gradients);
+  ComputeSeconds compute = in.facts.compute;
+  // Rings of others leave during backward on GPUs, too.
+  if (in.facts.after_backward && !is_flat(scheme)) {
+    compute.forward += std::exchange(compute.backward, 0);
+  }
+  const StepReplay steps = replay(in, compute, gradients);
   Prediction p;
   p.scheme = scheme;
   p.bytes_out = bytes_out_of_host(scheme, in.shape, in.facts.values());

@@ -72,7 +72,8 @@ struct StepFacts {
   double tokens = 0;            // target tokens of a step, all workers together
   bool batch_is_global = true;  // else each worker adds its own part to the step
   double bucket_values = 1 << 20;
-  bool sharded = false;  // optim.shard: weights travel after the update, as fp32
+  bool sharded = false;         // optim.shard: weights travel after the update, as fp32
+  bool after_backward = false;  // on GPUs: nothing leaves before backward has ended
   double values() const;
 };
 

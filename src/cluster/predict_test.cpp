@@ -58,6 +58,19 @@ TEST(Predict, RatiosToNoCommunicationAreThoseOfTheFormulas) {
   }
 }
 
+TEST(Predict, OnGpusBackwardHidesNothing) {
+  PredictInput input = input_of(63e6, 0.15, kTwoByTwo, {kGigabit, 0});
+  const double local = predict(Scheme::local_int8, input).step_seconds;
+  const double ring = predict(Scheme::flat_fp16, input).step_seconds;
+  input.facts.after_backward = true;
+  for (const Scheme scheme : {Scheme::exact_bf16, Scheme::int8, Scheme::int4}) {
+    const double travel = bytes_out_of_host(scheme, kTwoByTwo, 63e6) / kGigabit;
+    EXPECT_NEAR(predict(scheme, input).step_seconds, 0.15 + travel, 1e-6) << name_of(scheme);
+  }
+  EXPECT_EQ(predict(Scheme::local_int8, input).step_seconds, local);
+  EXPECT_EQ(predict(Scheme::flat_fp16, input).step_seconds, ring) << "others overlap there";
+}
+
 TEST(Predict, ShardedStateSendsGradientsToTheirOwnersAndWeightsToAll) {
   for (const ClusterShape shape : {ClusterShape{2, 1}, ClusterShape{8, 2}}) {
     PredictInput input = input_of(63e6, 1.0, shape, {kGigabit, 0});

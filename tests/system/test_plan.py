@@ -59,15 +59,25 @@ def test_the_recommendation_follows_the_link(plan):
 
 
 @pytest.mark.parametrize("setting, gone", [
-    ("precision=fp16", {"local int8", "local int4"}), ("optim.ema=0.999", {"local int8", "local int4"}),
-    ("device=cuda", {"int8", "int4", "local int8", "local int4"}), ("optim.shard=true", {"int8", "int4", "local int8", "local int4"})])
+    ("optim.ema=0.999", {"local int8", "local int4"}), ("optim.shard=true", {"int8", "int4", "local int8", "local int4"})])
 def test_what_a_run_would_refuse_is_not_recommended(plan, setting, gone):
     command = (BASE, "precision=bf16", setting, "--hosts", "2", "--gbps", "0.1", "--compute-s", "0.15")
     result = plan(*command)
     every = plan(BASE, "precision=bf16", *command[3:])
     assert set(by_name(every)) - set(by_name(result)) == gone and result["recommended"] not in gone
-    assert setting.split("=")[0].split(".")[-1] in result["warnings"][0] or "CPUs only" in result["warnings"][0] or "fp16" in result["warnings"][0]
+    assert setting.split("=")[0] in result["warnings"][0]
     assert "not shown: " in plan(*command, "--mode", "local", code=2)
+
+
+def test_gpus_with_fp16_have_all_exchanges_but_nothing_to_hide_them_behind(plan):
+    command = ("--hosts", "2", "--workers-per-host", "2", "--compute-s", "0.15", "--gbps")
+    gpus = {gbps: plan(BASE, "device=cuda", "precision=fp16", *command, gbps) for gbps in ("0.1", "1")}
+    cpus = plan(BASE, "precision=bf16", *command, "1")
+    assert set(by_name(gpus["1"])) == set(by_name(cpus))
+    assert gpus["0.1"]["recommended"] == "local int4" and gpus["1"]["recommended"] == "local int8"
+    exact = by_name(gpus["1"])["exact bf16"]
+    assert exact["step_s"] == pytest.approx(0.15 + exact["bytes_out_of_host"] / 117.5e6, rel=0.02)
+    assert exact["step_s"] > by_name(cpus)["exact bf16"]["step_s"] + 0.02
 
 
 def test_round_trips_count_where_weights_are_exchanged_now_and_then(plan):
