@@ -19,7 +19,8 @@ TEST(Staging, RangesGoThereAndBack) {
   const at::Tensor numbers = at::arange(10, at::kFloat);
   const Staging staging(numbers, true);
   staging.fetch({2, 5});
-  EXPECT_TRUE(at::equal(staging.in_memory(), at::tensor({0.f, 0.f, 2.f, 3.f, 4.f, 0.f, 0.f, 0.f, 0.f, 0.f})));
+  EXPECT_TRUE(at::equal(staging.in_memory(),
+                        at::tensor({0.f, 0.f, 2.f, 3.f, 4.f, 0.f, 0.f, 0.f, 0.f, 0.f})));
   staging.in_memory().fill_(7);
   EXPECT_TRUE(at::equal(numbers, at::arange(10, at::kFloat))) << "until it is brought back";
   staging.bring_back({4, 6});

@@ -73,5 +73,17 @@ TEST(Validate, EachRuleFindsItsConflictAndNothingElse) {
   }
 }
 
+TEST(Validate, EveryExchangeGoesWithGpusAndFp16) {
+  for (const ExchangeMode mode : {ExchangeMode::automatic, ExchangeMode::exact, ExchangeMode::int8,
+                                  ExchangeMode::int4, ExchangeMode::local}) {
+    EXPECT_THAT(problems_after([&](RunConfig& c) {
+                  c.cluster.mode = mode;
+                  c.device = DeviceChoice::cuda;
+                  c.precision = Precision::fp16;
+                }),
+                testing::IsEmpty());
+  }
+}
+
 }  // namespace
 }  // namespace tandem
