@@ -10,7 +10,7 @@
 #include "cli/run_setup.h"
 #include "cli/run_trial.h"
 #include "cli/step_facts.h"
-#include "cluster/codec_cost.h"
+#include "cluster/gpu_cost.h"
 #include "config/dump.h"
 #include "model/layout.h"
 #include "train/run_summary.h"
@@ -89,8 +89,10 @@ PreflightReport run_preflight(const PreflightParts& parts) {
   }
   if (setting.schemes.size() > 1 || !work.exchange) {
     work.codecs = [&](SoftwareCost& software) {
+      CodecPlace place{parts.world.is_leader(), setting.workers_share_cores, {}};
       const at::Device device = device_of(parts.config.device, parts.world.self().local_rank);
-      measure_codecs(software, {parts.world.is_leader(), setting.workers_share_cores, device});
+      if (device.is_cuda()) place.gpu = measure_gpu(device);
+      measure_codecs(software, place);
     };
   }
   return preflight(parts.world, parts.store, own_facts(parts), setting, work);

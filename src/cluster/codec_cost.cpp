@@ -1,7 +1,5 @@
 #include "cluster/codec_cost.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,7 +8,6 @@
 #include <vector>
 
 #include "cluster/link_codec.h"
-#include "cluster/staging.h"
 #include "cluster/wire_codec.h"
 
 namespace tandem {
@@ -94,46 +91,23 @@ double sum_per_value(bool beside_carrier) {
 }
 constexpr double kSumsInStep = 1, kSumsBeside = 5;
 
-// Numbers of a GPU: to memory, where they are coded, and back.
-double copies_per_value(const CodecPlace& place) {
-  const Staging numbers(at::zeros({kTries * kNumbers}, place.device), place.as_on_gpu);
-  return quickest([&](GradRange range) {
-    numbers.fetch(range);
-    numbers.bring_back(range);
-  });
-}
-
-// What Torch does there with whole numbers of two hosts.
-double tensors_per_value(const CodecPlace& place, at::ScalarType type) {
-  const at::Tensor all = at::zeros({kTries * kNumbers}, place.device);
-  return quickest([&](GradRange range) {
-    const at::Tensor numbers = all.narrow(0, range.begin, range.end - range.begin);
-    const at::Tensor message = numbers.to(type, false, true);
-    numbers.copy_(message);
-    numbers.add_(message.to(at::kFloat));
-    (void)numbers.narrow(0, 0, 1).item<float>();  // a GPU has finished when the number is here
-  });
-}
-
 }  // namespace
 
 void measure_codecs(SoftwareCost& software, const CodecPlace& place) {
-  const bool on_gpu = place.device.is_cuda() || place.as_on_gpu;
   // Where all the carrier's work is counted, its being in the way is not. A GPU adds in no time.
-  const double sum = on_gpu ? 0 : sum_per_value(place.leads && !place.computing_takes_all);
+  const double sum = place.gpu ? 0 : sum_per_value(place.leads && !place.computing_takes_all);
   if (!place.leads) return;
-  const double copies = on_gpu ? copies_per_value(place) : 0;
-  const auto whole = [&](LinkFormat format, at::ScalarType type) {
-    return on_gpu ? tensors_per_value(place, type)
-                  : Coding(format, LinkCargo::gradients).per_value();
+  const auto coded = [](LinkFormat format) {
+    return Coding(format, LinkCargo::gradients).per_value();
   };
   const auto cost = [&](Scheme scheme) -> double& {
     return software.codec_per_value.at(static_cast<std::size_t>(scheme));
   };
-  cost(Scheme::exact_fp32) = whole(LinkFormat::fp32, at::kFloat);
-  cost(Scheme::exact_bf16) = whole(LinkFormat::bf16, at::kBFloat16);
-  cost(Scheme::int8) = copies + Coding(LinkFormat::int8, LinkCargo::gradients).per_value();
-  cost(Scheme::int4) = copies + Coding(LinkFormat::int4, LinkCargo::gradients).per_value();
+  cost(Scheme::exact_fp32) = place.gpu ? place.gpu->whole_fp32 : coded(LinkFormat::fp32);
+  cost(Scheme::exact_bf16) = place.gpu ? place.gpu->whole_bf16 : coded(LinkFormat::bf16);
+  const double copies = place.gpu ? place.gpu->copies : 0;
+  cost(Scheme::int8) = copies + coded(LinkFormat::int8);
+  cost(Scheme::int4) = copies + coded(LinkFormat::int4);
   const double beside = place.computing_takes_all ? 1 : 0, in_step = copies + kSumsInStep * sum;
   cost(Scheme::local_int8) = in_step + beside * (cost(Scheme::int8) + kSumsBeside * sum);
   cost(Scheme::local_int4) = in_step + beside * (cost(Scheme::int4) + kSumsBeside * sum);

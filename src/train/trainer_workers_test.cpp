@@ -442,36 +442,6 @@ TEST(TrainerWorkers, AHostThatCannotSaveItsPartIsNamedAndTheRunGoesOn) {
   EXPECT_EQ(checkpoint_problem(folder.path() / "0/hosts/0-step-00000016"), "");
 }
 
-TEST(TrainerWorkers, APartThatWasNotWrittenWholeIsNotThere) {
-  const TemporaryFolder folder;
-  const Comm comm;
-  Transformer model(sample_model(), kSampleWords, at::kCPU, at::kFloat);
-  model.initialize(5);
-  const FlatParams& params = model.params();
-  const Tensor common = params.values().detach();
-  const HostPlace place{folder.path(), comm.world()};
-  const auto write = [&](std::int64_t step, const TrainTensors& tensors) {
-    TrainState state;
-    state.step = step;
-    write_host_part(place, state, common, params, tensors, {Json::object(), {}});
-  };
-  const TrainTensors whole{common, common, common, {}};
-  const fs::path parts = RunFolder(folder.path()).hosts();
-  // Fails in its hidden folder, which goes away.
-  fs::create_directories(parts);
-  EXPECT_ANY_THROW(write(7, {common, common, Tensor(), {}}));
-  EXPECT_NE(host_part_problem(place, 7, common), "");
-  EXPECT_TRUE(fs::is_empty(parts));
-
-  // Back from steps 14 and 21: what is of them does not push out what is new.
-  for (const std::int64_t step : {14, 21, 7}) write(step, whole);
-  EXPECT_EQ(host_part_problem(place, 7, common), "");
-  EXPECT_NE(host_part_problem(place, 21, common), "");
-  for (const std::int64_t step : {14, 21}) write(step, whole);
-  EXPECT_NE(host_part_problem(place, 7, common), "") << "two are kept";
-  EXPECT_EQ(host_part_problem(place, 14, common), "");
-}
-
 TEST(TrainerWorkers, AReplicaThatDiffersEndsTheRunByName) {
   const TemporaryFolder folder;
   Plan plan;
