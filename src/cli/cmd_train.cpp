@@ -289,9 +289,10 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
         if (end.reason != "signal") newest = exchange.newest_weights();
         return end;
       } catch (const Diverged& found) {
+        team.at(found.step, "going back");
         exchange.settle();
-        RunStart again =
-            roll_back(found, trainer->state(), run, store, config, settings, *learner, comm);
+        RunStart again = roll_back(found, trainer->state(), run, store, files.course(), config,
+                                   settings, *learner, comm);
         exchange.resume(again);
         again.state.loss_scale.skip_share = 0;  // the lower rate is judged by its own steps
         if (comm.first()) tell_start(observers, again, line, "rollback");

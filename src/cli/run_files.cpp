@@ -81,7 +81,7 @@ HostFiles::HostFiles(Team& team, const RunConfig& config, const std::atomic<bool
   team_.store().set(receiver_key(world.self().host_index), format("{}", receiver_->at().port));
 }
 
-FolderPlace HostFiles::place_of(const FolderOffer& offer) const {
+FolderPlace HostFiles::place_of(const FolderOffer& offer) {
   if (offer.kind == FolderKind::checkpoint) return place_of_checkpoint(offer);
   if (!config_.data.distribute || team_.world().rank == 0) {
     return {.refusal = "no dataset is wanted here"};
@@ -94,7 +94,7 @@ FolderPlace HostFiles::place_of(const FolderOffer& offer) const {
   return {.target = datasets_[number], .problem = dataset_problem};
 }
 
-FolderPlace HostFiles::place_of_checkpoint(const FolderOffer& offer) const {
+FolderPlace HostFiles::place_of_checkpoint(const FolderOffer& offer) {
   const bool wanted =
       team_.world().rank == 0 ? offer.step == fetched_step_ : config_.checkpoint.mirror;
   if (!wanted) return {.refusal = "no checkpoint is wanted here"};
@@ -102,7 +102,10 @@ FolderPlace HostFiles::place_of_checkpoint(const FolderOffer& offer) const {
   place.target = run_.checkpoint(offer.step);
   place.have =
       has_file(place.target / kManifestFile, offer) && checkpoint_problem(place.target).empty();
-  place.problem = checkpoint_problem;
+  place.order = &course_.order();
+  place.problem = [this, step = offer.step](const fs::path& folder) {
+    return course_.problem(folder, step);
+  };
   place.kept = [this, step = offer.step] {
     atomic_write(run_.latest(), checkpoint_name(step) + "\n");
     if (team_.world().rank != 0) delete_old_checkpoints(run_, config_.checkpoint.keep, step);

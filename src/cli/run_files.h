@@ -13,6 +13,7 @@
 #include "cli/run_mirror.h"
 #include "cli/run_team.h"
 #include "cluster/folder_receiver.h"
+#include "train/course.h"
 #include "train/resume.h"
 
 namespace tandem {
@@ -32,14 +33,16 @@ class HostFiles {
   // checkpoint.mirror, on rank 0 of several hosts; else nothing. events outlives it.
   std::unique_ptr<CheckpointMirror> mirror(Observer& events);
 
+  Course& course() { return course_; }  // of the checkpoints that arrive here
+
   // What was sent or could not be, for the journal of rank 0.
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   bool leads() const { return team_.world().is_leader(); }
   bool several_hosts() const { return team_.world().hosts() > 1; }
-  FolderPlace place_of(const FolderOffer& offer) const;
-  FolderPlace place_of_checkpoint(const FolderOffer& offer) const;
+  FolderPlace place_of(const FolderOffer& offer);
+  FolderPlace place_of_checkpoint(const FolderOffer& offer);
   SendSetting line_to(int host);
   void share_dataset(std::int64_t number);
   void send_dataset_to(int host, const FolderOffer& offer);
@@ -53,6 +56,7 @@ class HostFiles {
   const std::atomic<bool>& stop_;
   std::atomic<std::int64_t> fetched_step_ = -1;  // rank 0 expects this checkpoint
   std::vector<std::string> notes_;
+  Course course_;
   std::unique_ptr<FolderReceiver> receiver_;  // of leaders of several hosts
 };
 

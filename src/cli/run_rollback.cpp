@@ -19,7 +19,7 @@ namespace {
 }
 
 // Checkpoints that are just arriving from rank 0 (checkpoint.mirror): hidden ones, see
-// StagedDirectory. Their sender is refused when their place is gone.
+// StagedDirectory. Their sender is refused when their place is gone, and by the run's course.
 std::vector<fs::path> arriving_after(const RunFolder& run, std::int64_t step) {
   constexpr std::string_view kHidden = ".", kStaged = ".partial";
   std::vector<fs::path> found;
@@ -65,8 +65,8 @@ std::string delete_later(const RunFolder& run, std::int64_t step) try {
 }  // namespace
 
 RunStart roll_back(const Diverged& found, const TrainState& state, const RunFolder& run,
-                   CheckpointStore& store, const RunConfig& config, const Json& settings,
-                   Learner& learner, Comm& comm) {
+                   CheckpointStore& store, Course& course, const RunConfig& config,
+                   const Json& settings, Learner& learner, Comm& comm) {
   if (state.rollbacks >= kMostRollbacks) {
     give_up(found, format("it went back {} times already", state.rollbacks));
   }
@@ -83,6 +83,7 @@ RunStart roll_back(const Diverged& found, const TrainState& state, const RunFold
   }
   // A mirror has them, too. Rank 0 is first: what is gone there is not sent any more.
   const std::int64_t step = step_of_checkpoint(name).value();
+  course.went_back(step, state.rollbacks + 1);
   std::string undeleted = comm.first() ? delete_later(run, step) : "";
   RunStart start = start_run(point, config, settings, learner, comm);
   if (!comm.first() && comm.world().is_leader()) undeleted = delete_later(run, step);

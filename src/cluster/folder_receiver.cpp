@@ -48,6 +48,8 @@ class ArrivingFolder {
       begin_file();
       finish_file();
     }
+    std::unique_lock<std::mutex> in_order;
+    if (place_.order != nullptr) in_order = std::unique_lock(*place_.order);
     const std::string problem = place_.problem(staged_.path());
     if (!problem.empty()) throw EnvError(problem);
     staged_.commit();

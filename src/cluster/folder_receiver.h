@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "cluster/folder_offer.h"
@@ -25,6 +26,7 @@ struct FolderPlace {
     return std::string();
   };
   std::function<void()> kept = [] {};  // after it has its name
+  std::mutex* order = nullptr;         // held from problem() until after kept()
 };
 // Called on the receiver's thread, like the functions above. They may throw.
 using PlaceOfFolder = std::function<FolderPlace(const FolderOffer&)>;

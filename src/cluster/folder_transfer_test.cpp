@@ -63,6 +63,24 @@ class FolderTransfer : public testing::Test {
   std::unique_ptr<FolderReceiver> receiver_;
 };
 
+TEST_F(FolderTransfer, WhoHoldsTheOrderDecidesBeforeTheFolderHasItsName) {
+  std::mutex order;
+  place_.order = &order;
+  bool wanted = true;
+  place_.problem = [&](const fs::path&) { return wanted ? "" : "it is not wanted any more"; };
+  std::unique_lock lock(order);
+  std::string said;
+  std::thread sender([&] { said = failure(offer()); });
+  std::this_thread::sleep_for(200ms);  // all bytes are there long ago
+  EXPECT_FALSE(fs::exists(to_));
+  wanted = false;
+  lock.unlock();
+  sender.join();
+  EXPECT_THAT(said, HasSubstr("it is not wanted any more"));
+  EXPECT_FALSE(fs::exists(to_));
+  EXPECT_TRUE(only_the_source_is_there());
+}
+
 TEST_F(FolderTransfer, ArrivesWholeAndReplacesWhatWasThere) {
   fs::create_directory(to_);
   atomic_write(to_ / "old", "old");
