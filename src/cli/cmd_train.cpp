@@ -43,6 +43,8 @@ struct Options {
 
 // How long the last copy of a checkpoint on another host may take.
 constexpr std::chrono::seconds kMirrorAtEnd{600}, kMirrorOnSignal{10};
+// How long a checkpoint that is being written may take when a signal ends a run that is cut off.
+constexpr std::chrono::seconds kSaveOnSignal{5};
 
 double now() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -138,6 +140,7 @@ EndRecord run_to_end(const Training& training, Observer& observers, Team& team, 
                      CheckpointMirror* mirror) {
   try {
     EndRecord end = training.train();
+    team.at(end.step, "end of training");  // what is still to be written may take long
     // Whoever sent a signal does not wait for long.
     if (mirror != nullptr) mirror->finish(end.reason == "signal" ? kMirrorOnSignal : kMirrorAtEnd);
     const bool makes_model = team.world().rank == 0 && end.reason != "signal";
@@ -265,7 +268,11 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
     observers.on_event({start.state.step, "files", note});
   }
   const ModelFiles model_files{config, data.vocab->model_bytes()};
-  CheckpointStore store(run, model_files, model.params());
+  CheckpointStore store(run, model_files, model.params(), [&team] { team.progressed(); });
+  const Team::BeforeCutOff before_cut_off(team, [&] {
+    store.wait_for(kSaveOnSignal);
+    tell_events(team, observers);
+  });
   std::optional<Loader> loader;
   std::optional<Trainer> trainer;
   const auto begin_at = [&](TrainState state, bool save_first) {

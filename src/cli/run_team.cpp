@@ -53,6 +53,7 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   options.on_refused = keep_as("stranger");
   options.stop = &stop;
   options.on_lost = [this](const std::string& cause) { lost(cause); };
+  options.on_cut_off = [this](const std::string& why) { cut_off(why); };
   meeting_ = meet(options);
   if (speaks && meeting_->world().hosts() > 1) say(meeting_->reason());
 
@@ -63,6 +64,7 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   setting.explain = [this](const std::string& reason) {
     return meeting_->heartbeat().explain(reason);
   };
+  setting.sign = &meeting_->heartbeat().work_sign();
   work([&] { comm_ = std::make_unique<Comm>(meeting_->store(), meeting_->world(), setting); });
 }
 
@@ -165,12 +167,17 @@ void Team::at(std::int64_t step, const char* phase) {
   if (meeting_) meeting_->heartbeat().at(step, phase);
 }
 
+void Team::progressed() {
+  if (meeting_) meeting_->heartbeat().work_sign().tick();
+}
+
 void Team::worked(double seconds) {
   if (meeting_) meeting_->heartbeat().worked(seconds);
 }
 
 bool Team::wants_stop(const std::atomic<bool>& stop) {
   if (!meeting_) return stop;
+  progressed();
   if (stop) meeting_->heartbeat().want_stop();
   return meeting_->heartbeat().stop_wanted();
 }
@@ -210,6 +217,36 @@ void Team::lost(const std::string& cause) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   end_process(cause);
+}
+
+Team::BeforeCutOff::BeforeCutOff(Team& team, std::function<void()> work) : team_(team) {
+  const std::lock_guard lock(team_.cut_off_mutex_);
+  team_.before_cut_off_ = std::move(work);
+}
+
+Team::BeforeCutOff::~BeforeCutOff() {
+  const std::lock_guard lock(team_.cut_off_mutex_);
+  team_.before_cut_off_ = nullptr;
+}
+
+// On the heartbeat's thread. The newest checkpoint is one that all hosts have agreed on and have
+// their parts of: to save a later step without the others would make a run of another course.
+void Team::cut_off(const std::string& why) {
+  const std::string text = format(
+      "stopped by a signal at step {}; {}, so the hosts could not agree on a last step: run the "
+      "same command to go on from the newest checkpoint",
+      step_.load(), why);
+  if (meeting_->world().rank == 0) {
+    {
+      const std::lock_guard lock(mutex_);
+      events_.push_back({"signal", text});
+    }
+    const std::lock_guard lock(cut_off_mutex_);
+    if (before_cut_off_) before_cut_off_();
+    meeting_->heartbeat().say_cut_off(text);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // others of this host end, too
+  }
+  end_process(text, ExitCode::interrupted);
 }
 
 }  // namespace tandem

@@ -65,9 +65,10 @@ class Team {
   // What this worker does, for those who watch over it.
   void at(std::int64_t step, const char* phase);
   void worked(double seconds);
+  void progressed();                           // within a phase that may take long; from any thread
   std::int64_t step() const { return step_; }  // as at() told it last
-  // For long work between two steps, with this worker's flag: whether it or another one was told to
-  // stop.
+  // For long work between two steps, after each piece of it, with this worker's flag: whether it or
+  // another one was told to stop.
   bool wants_stop(const std::atomic<bool>& stop);
   // What the watch has noticed since the last call, such as a worker slower than the others, one
   // that is waited for, or strangers that were refused. Any thread may ask.
@@ -86,9 +87,23 @@ class Team {
   void ending() { ending_ = true; }  // it fails and will say why: not to be ended before
   void leave();                      // when all is done; rank 0 leaves last
 
+  // Mode local: what rank 0 still has to do when a signal ends it although the hosts cannot agree
+  // on a step, because a link is cut. Called by another thread while this lives.
+  class BeforeCutOff {
+   public:
+    BeforeCutOff(Team& team, std::function<void()> work);
+    ~BeforeCutOff();
+    BeforeCutOff(const BeforeCutOff&) = delete;
+    BeforeCutOff& operator=(const BeforeCutOff&) = delete;
+
+   private:
+    Team& team_;
+  };
+
  private:
   void failed(const std::string& what);
   void lost(const std::string& cause);
+  void cut_off(const std::string& why);
 
   DeviceChoice device_;
   std::string launched_, restarted_;
@@ -96,6 +111,8 @@ class Team {
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;
   std::vector<TeamEvent> events_;
+  std::mutex cut_off_mutex_;  // guards what follows
+  std::function<void()> before_cut_off_;
   std::unique_ptr<Meeting> meeting_;  // none: alone
   std::unique_ptr<Comm> comm_;
   std::unique_ptr<HostMemory> memory_;

@@ -131,6 +131,8 @@ PendingMessage::PendingMessage(PendingMessage&&) noexcept = default;
 PendingMessage& PendingMessage::operator=(PendingMessage&&) noexcept = default;
 
 void PendingMessage::wait() {
+  // Whether a message has come is not to be known without taking it.
+  const WorkSign::Waiting waits(impl_->setting.sign, [] { return false; });
   named(impl_->setting, impl_->operation, impl_->group,
         [&] { impl_->work->wait(impl_->setting.timeout); });
 }
@@ -174,7 +176,9 @@ struct Comm::Impl {
     named(setting, operation, group, [&] {
       const BackendPtr& backend = tensor.is_cuda() ? in.nccl : in.gloo;
       std::vector<at::Tensor> tensors = {tensor};
-      std::forward<Start>(start)(*backend, tensors)->wait();
+      const WorkPtr work = std::forward<Start>(start)(*backend, tensors);
+      const WorkSign::Waiting waits(setting.sign, [&] { return work->isCompleted(); });
+      work->wait();
     });
   }
 };

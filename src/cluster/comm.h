@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cluster/store.h"
+#include "cluster/work_sign.h"
 #include "cluster/world.h"
 
 namespace tandem {
@@ -30,6 +31,7 @@ struct CommSetting {
   // Called by the thread whose operation failed, with the reason; gives the sentence to end with.
   // The place to wait for the news who is gone: a broken connection names nobody.
   std::function<std::string(const std::string& reason)> explain = {};
+  WorkSign* sign = nullptr;  // hears of waits for others; outlives all that uses the comm
 };
 
 // A message under way. The tensor is kept until it has arrived or left.

@@ -220,7 +220,8 @@ class GradExchange::Impl {
       const std::lock_guard lock(mutex_);
       ready_slots_.assign(slots_.size(), false);
       ready_buckets_ = came_back_ = 0;
-      armed_ = done_ = false;
+      armed_ = false;
+      done_ = false;
     }
     changed_.notify_all();
   }
@@ -342,8 +343,9 @@ class GradExchange::Impl {
   }
 
   void wait_for_thread() {
+    const WorkSign::Waiting waits(comm_.setting().sign, [&] { return done_.load(); });
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return done_; });
+    changed_.wait(lock, [&] { return done_.load(); });
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -364,7 +366,8 @@ class GradExchange::Impl {
   std::condition_variable changed_;
   std::vector<bool> ready_slots_;
   std::size_t ready_buckets_ = 0;
-  bool armed_ = false, done_ = false;
+  bool armed_ = false;
+  std::atomic<bool> done_ = false;  // written under the mutex
   double busy_seconds_ = 0;
   std::exception_ptr failure_;
   std::atomic<bool> ending_ = false;

@@ -12,6 +12,7 @@
 #include "base/screen.h"
 #include "base/utf8.h"
 #include "cluster/heartbeat_protocol.h"
+#include "cluster/phase.h"
 #include "cluster/wire.h"
 
 namespace tandem {
@@ -33,9 +34,9 @@ WireWriter message(BeatKind kind) {
 }  // namespace
 
 // The main thread may be stuck in a write and hold its stream.
-void end_process(const std::string& cause) {
+void end_process(const std::string& cause, ExitCode code) {
   show_past_streams(format("tandem: {}\n", without_controls(cause)), kForTheScreen);
-  ::_exit(static_cast<int>(ExitCode::environment));
+  ::_exit(static_cast<int>(code));
 }
 
 Heartbeat::Heartbeat(FileDescriptor connection, HeartbeatOptions options)
@@ -57,6 +58,7 @@ Heartbeat::~Heartbeat() {
 void Heartbeat::at(std::int64_t step, const char* phase) {
   step_.store(step, std::memory_order_relaxed);
   phase_.store(phase, std::memory_order_relaxed);
+  work_sign_.tick();
 }
 
 void Heartbeat::worked(double seconds) {
@@ -82,6 +84,24 @@ void Heartbeat::want_stop() {
   if (!stop_wanted_.exchange(true)) tell(message(BeatKind::stop).take());
 }
 
+void Heartbeat::say_cut_off(const std::string& why) {
+  leaving_ = true;
+  tell(message(BeatKind::cut_off).text(why).take());
+}
+
+// Of a worker that does not reach rank 0; whom rank 0 does not reach, its hub knows.
+void Heartbeat::look_at_stop(SteadyTime now) {
+  if (patience_.load() == milliseconds(0)) return;  // then a cut ends the run anyway
+  if (options_.stop != nullptr && *options_.stop) want_stop();
+  if (!stop_wanted_) return;
+  if (stop_time_ == SteadyTime{}) stop_time_ = now;
+  const std::string unheard = hub_.unheard(now);
+  const bool writes = may_write(phase_.load(), work_sign_.read().waits);
+  if (unheard.empty() || writes || now - stop_time_ <= options_.limits.to_agree_on_stop) return;
+  if (leaving_ || options_.rank == kRank0) return;
+  if (options_.on_cut_off && !std::exchange(told_cut_off_, true)) options_.on_cut_off(unheard);
+}
+
 void Heartbeat::finish() {
   leaving_ = true;
   tell(message(BeatKind::goodbye).take());
@@ -103,6 +123,7 @@ void Heartbeat::run(const std::stop_token& stop) {
     if (now - last > 2 * options_.limits.period) hub_.forgive(now - last);  // we slept, not they
     last = now;
     hub_.be_patient(patience_);
+    look_at_stop(now);
     const std::string cause = open ? hub_.silent(now) : hub_.ended(kRank0);
     const bool own_hub = options_.rank == kRank0;  // as alive as we are
     if (!cause.empty() && !own_hub && !leaving_ && !stop.stop_requested()) lose(cause);
@@ -119,9 +140,12 @@ void Heartbeat::beat() {
     const std::lock_guard lock(mutex_);
     work = work_;
   }
+  const WorkSign::Reading sign = work_sign_.read();
   tell(message(BeatKind::beat)
            .i64(step_.load(std::memory_order_relaxed))
            .text(phase_.load(std::memory_order_relaxed))
+           .i64(sign.ticks)
+           .u8(sign.waits ? 1 : 0)
            .i64(work.steps)
            .i64(static_cast<std::int64_t>(work.seconds * 1e6))
            .take());
@@ -164,9 +188,13 @@ void Heartbeat::take(std::string_view text) {
     const std::string phase(reader.text());
     if (!reader.ok()) return;
     if (!std::exchange(hub_named_, true)) hub_.joined(kRank0, name, steady_clock::now());
-    hub_.sign(kRank0, steady_clock::now(), step, phase);
+    hub_.sign(kRank0, steady_clock::now(), {step, phase});
   } else if (kind == BeatKind::stop) {
     stop_wanted_ = true;
+  } else if (kind == BeatKind::cut_off) {
+    const std::string why(reader.text());
+    hub_.left(kRank0);
+    if (options_.on_cut_off && !std::exchange(told_cut_off_, true)) options_.on_cut_off(why);
   } else if (kind == BeatKind::cause) {
     lose(std::string(reader.text()));
   } else if (kind == BeatKind::all_left) {

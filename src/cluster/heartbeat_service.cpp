@@ -13,7 +13,7 @@ constexpr auto kLastWord = std::chrono::seconds(1);
 std::string told(BeatKind kind, std::string_view text = "") {
   WireWriter writer;
   writer.u8(static_cast<std::uint8_t>(kind));
-  if (kind == BeatKind::cause) writer.text(text);
+  if (kind == BeatKind::cause || kind == BeatKind::cut_off) writer.text(text);
   return writer.take();
 }
 
@@ -23,6 +23,7 @@ HeartbeatService::HeartbeatService(const HeartbeatLimits& limits,
                                    std::function<void(const std::string&)> on_event)
     : table_(limits.timeout, limits.stuck_after),
       period_(limits.period),
+      to_agree_on_stop_(limits.to_agree_on_stop),
       on_event_(std::move(on_event)) {}
 
 // Another process that calls itself by a rank that is there is refused when it joins: until then
@@ -44,25 +45,35 @@ void HeartbeatService::received(const Peer& peer, std::string_view text, HubPeer
     names_[rank] = name;
     if (!own_beat_.empty()) peers.send(peer.id, own_beat_);  // who rank 0 is, before it can freeze
   } else if (kind == BeatKind::beat) {
-    const std::int64_t step = reader.i64();
-    const std::string phase(reader.text());
+    LifeSign sign;
+    sign.step = reader.i64();
+    sign.phase = std::string(reader.text());
+    sign.ticks = reader.i64();
+    sign.waits = reader.u8() != 0;
     const std::int64_t work_steps = reader.i64();
     const std::int64_t work_micros = reader.i64();
     if (!reader.complete()) return peers.close(peer.id);
-    table_.sign(rank, now, step, phase);
+    table_.sign(rank, now, sign);
     work_[rank] = {work_steps, static_cast<double>(work_micros) * 1e-6};
     if (rank != kHubRank) return;
     own_beat_ = WireWriter()
                     .u8(static_cast<std::uint8_t>(BeatKind::beat))
                     .text(names_[rank])
-                    .i64(step)
-                    .text(phase)
+                    .i64(sign.step)
+                    .text(sign.phase)
                     .take();
     send_beats(peers);
   } else if (kind == BeatKind::goodbye) {
     table_.left(rank);
   } else if (kind == BeatKind::stop) {
+    if (stop_time_ == SteadyTime{}) stop_time_ = now;
     for (const auto& [other, at] : peers_) peers.send(at, told(BeatKind::stop));
+  } else if (kind == BeatKind::cut_off && rank == kHubRank) {
+    table_.left(rank);
+    const std::string why(reader.text());
+    for (const auto& [other, at] : peers_) {
+      if (other != kHubRank) peers.send(at, told(BeatKind::cut_off, why));
+    }
   } else if (kind == BeatKind::failure) {
     table_.left(rank);
     spread(std::string(reader.text()), peers);
@@ -96,6 +107,12 @@ void HeartbeatService::tick(SteadyTime now, HubPeers& peers) {
       peers.send(peers_.at(kHubRank), told(BeatKind::cause, cause_));
     }
     return;
+  }
+  const bool stops = stop_time_ != SteadyTime{} && now - stop_time_ > to_agree_on_stop_;
+  if (stops && !told_cut_off_ && !table_.writes(kHubRank) && peers_.contains(kHubRank)) {
+    const std::string unheard = table_.unheard(now);
+    told_cut_off_ = !unheard.empty();
+    if (told_cut_off_) peers.send(peers_.at(kHubRank), told(BeatKind::cut_off, unheard));
   }
   if (!told_all_left_ && !names_.empty() && table_.all_left()) {
     told_all_left_ = true;

@@ -4,6 +4,9 @@
 #include <sys/socket.h>
 
 #include <future>
+#include <optional>
+
+#include "cluster/phase.h"
 
 namespace tandem {
 namespace {
@@ -27,6 +30,34 @@ TEST(Heartbeat, ARankZeroThatNeverSaysAnythingIsMissedAfterTheTimeout) {
   ASSERT_EQ(cause.wait_for(20s), std::future_status::ready);
   EXPECT_GE(std::chrono::steady_clock::now() - start, 200ms);
   EXPECT_EQ(cause.get(), "rank 0 stopped answering in phase start at step 0");
+}
+
+// Of a worker that was told to stop while nothing comes from rank 0. None: it was not called.
+std::optional<std::string> cut_off_in(const char* phase, std::chrono::milliseconds patience) {
+  int ends[2];
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const FileDescriptor silent(ends[1]);
+  std::promise<std::string> cut_off;
+  const std::atomic<bool> stop = true;
+  HeartbeatOptions options;
+  options.rank = 1;
+  options.limits.timeout = 100ms;
+  options.limits.period = 20ms;
+  options.limits.to_agree_on_stop = 100ms;
+  options.stop = &stop;
+  options.on_cut_off = [&](const std::string& why) { cut_off.set_value(why); };
+  Heartbeat heartbeat(FileDescriptor(ends[0]), options);
+  heartbeat.at(3, phase);
+  heartbeat.be_patient(patience);
+  std::future<std::string> why = cut_off.get_future();
+  if (why.wait_for(1s) != std::future_status::ready) return {};
+  return why.get();
+}
+
+TEST(Heartbeat, WhoIsToldToStopDoesNotWaitForACutLink) {
+  EXPECT_EQ(cut_off_in(kComputing, 60s), "rank 0 was not heard of since phase start of step 0");
+  EXPECT_EQ(cut_off_in(kSaving, 60s), std::nullopt) << "what is being written is waited for";
+  EXPECT_EQ(cut_off_in(kComputing, 0s), std::nullopt) << "a cut ends the run anyway";
 }
 
 }  // namespace

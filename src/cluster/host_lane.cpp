@@ -140,6 +140,9 @@ class MemoryLane final : public HostLane {
 
   void wait_for(Sign sign, int place, std::uint32_t value) {
     const auto start = std::chrono::steady_clock::now();
+    const WorkSign::Waiting waits(comm_.setting().sign, [&] {
+      return static_cast<std::int32_t>(memory_.sign(sign, place).value() - value) >= 0;
+    });
     const bool there = memory_.sign(sign, place).wait_for(value, [&] {
       return give_up_() || std::chrono::steady_clock::now() - start > comm_.setting().timeout;
     });

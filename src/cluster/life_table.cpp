@@ -3,28 +3,33 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "cluster/phase.h"
 
 namespace tandem {
+namespace {
+
+constexpr int kTimes = 10;  // as long as usual is too long
+
+}  // namespace
 
 void LifeTable::joined(int rank, const std::string& name, SteadyTime now) {
-  workers_[rank] = Life{name, now, now};
+  workers_[rank] = Life{name, now, now, {}};
 }
 
-void LifeTable::sign(int rank, SteadyTime now, std::int64_t step, const std::string& phase) {
+void LifeTable::sign(int rank, SteadyTime now, const LifeSign& sign) {
   const auto at = workers_.find(rank);
   if (at == workers_.end()) return;
   Life& life = at->second;
   const bool was_silent = now - life.last > timeout_;
-  const bool same = life.step == step && life.phase == phase;
   life.last = now;
-  if (same && !was_silent) return;
-  if (!was_silent && is_own_work(life.phase)) {
-    longest_work_ = std::max(longest_work_, now - life.since);
+  if (sign == life.said && !was_silent) return;
+  if (!was_silent && !life.said.waits) {
+    const PhaseKind kind = kind_of(life.said.phase);
+    Pause& pause = pauses_[kind];
+    pause.longest = std::max(pause.longest, now - life.since);
+    if (sign.step != life.said.step || kind_of(sign.phase) != kind) pause.known = true;
   }
   life.since = now;  // after a silence, too: nobody knows whether it could work meanwhile
-  life.step = step;
-  life.phase = phase;
+  life.said = sign;
 }
 
 void LifeTable::left(int rank) {
@@ -36,7 +41,7 @@ std::string LifeTable::ended(int rank) {
   const auto at = workers_.find(rank);
   if (at == workers_.end() || at->second.left) return "";
   at->second.left = true;
-  return lost_sentence(at->second.name, "died", at->second.phase, at->second.step);
+  return lost_sentence(at->second.name, "died", at->second.said.phase, at->second.said.step);
 }
 
 std::string LifeTable::silent(SteadyTime now) {
@@ -50,34 +55,72 @@ std::string LifeTable::silent(SteadyTime now) {
   std::vector<std::string> sentences;
   for (auto& [rank, life] : workers_) {
     if (!gone(life, now - most * 2 / 3)) continue;
-    sentences.push_back(lost_sentence(life.name, "stopped answering", life.phase, life.step));
+    sentences.push_back(
+        lost_sentence(life.name, "stopped answering", life.said.phase, life.said.step));
     life.left = true;
   }
   return format("{}", join(sentences, "; "));
 }
 
+bool LifeTable::answers(const Life& life, SteadyTime now) const {
+  return !life.left && now - life.last <= timeout_;
+}
+
+LifeTable::Duration LifeTable::most(PhaseKind kind) const {
+  const auto at = pauses_.find(kind);
+  const Pause pause = at == pauses_.end() ? Pause{} : at->second;
+  // A server of files may be started again meanwhile.
+  const bool slow = !pause.known || kind == PhaseKind::disk;
+  return std::max<Duration>((slow ? kTimes : 1) * stuck_after_, kTimes * pause.longest);
+}
+
 std::string LifeTable::stuck(SteadyTime now) const {
-  constexpr int kTimes = 10;
-  std::int64_t awaited = -1;  // the newest step that somebody waits in
-  for (const auto& [rank, life] : workers_) {
-    if (!life.left && is_waiting(life.phase)) awaited = std::max(awaited, life.step);
-  }
-  // Who did not come out of an exchange that others are done with is stuck in it.
-  const auto holds_up = [&](const Life& life) {
-    return awaited >= 0 &&
-           (is_own_work(life.phase) || (is_common(life.phase) && life.step < awaited));
-  };
-  const auto most =
-      longest_work_ > longest_work_.zero()
-          ? std::max<std::chrono::steady_clock::duration>(stuck_after_, kTimes * longest_work_)
-          : kTimes * stuck_after_;
+  const bool awaited = std::ranges::any_of(workers_, [&](const auto& entry) {
+    const Life& life = entry.second;
+    return answers(life, now) && life.said.waits && now - life.since > stuck_after_;
+  });
+  if (!awaited) return "";
   std::vector<std::string> sentences;
   for (const auto& [rank, life] : workers_) {
-    const bool answers = !life.left && now - life.last <= timeout_;
-    if (!answers || !holds_up(life) || now - life.since <= most) continue;
-    sentences.push_back(lost_sentence(life.name, "answers, but is stuck", life.phase, life.step));
+    const PhaseKind kind = kind_of(life.said.phase);
+    if (!answers(life, now) || life.said.waits || kind == PhaseKind::unwatched) continue;
+    if (now - life.since <= most(kind)) continue;
+    sentences.push_back(
+        lost_sentence(life.name, "answers, but is stuck", life.said.phase, life.said.step));
   }
-  return format("{}", join(sentences, "; "));
+  return sentences.empty() ? all_stuck(now) : format("{}", join(sentences, "; "));
+}
+
+// A link between two others, or a thread inside a library.
+std::string LifeTable::all_stuck(SteadyTime now) const {
+  const Life* last = nullptr;
+  bool together = true;
+  for (const auto& [rank, life] : workers_) {
+    const bool stands = answers(life, now) && life.said.waits &&
+                        kind_of(life.said.phase) != PhaseKind::unwatched &&
+                        now - life.since > kTimes * stuck_after_;
+    if (!stands) return "";
+    if (last != nullptr && life.said.step != last->said.step) together = false;
+    if (last == nullptr || life.said.step < last->said.step) last = &life;
+  }
+  const std::string where = format("phase {} at step {}", last->said.phase, last->said.step);
+  return format("all {} workers wait for each other and nothing comes, {} {}", workers_.size(),
+                together ? "in" : format("{}, the last one, in", last->name), where);
+}
+
+std::string LifeTable::unheard(SteadyTime now) const {
+  if (patience_ <= timeout_) return "";
+  for (const auto& [rank, life] : workers_) {
+    if (life.left || life.last >= now - timeout_) continue;
+    return format("{} was not heard of since phase {} of step {}", life.name, life.said.phase,
+                  life.said.step);
+  }
+  return "";
+}
+
+bool LifeTable::writes(int rank) const {
+  const auto at = workers_.find(rank);
+  return at != workers_.end() && may_write(at->second.said.phase, at->second.said.waits);
 }
 
 std::vector<std::string> LifeTable::news(SteadyTime now) {
@@ -91,7 +134,7 @@ std::vector<std::string> LifeTable::news(SteadyTime now) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience_).count();
     sentences.push_back(
         silent ? format("{} was not heard of since phase {} of step {}; training waits for it {} s",
-                        life.name, life.phase, life.step, seconds)
+                        life.name, life.said.phase, life.said.step, seconds)
                : format("{} is heard of again", life.name));
   }
   return sentences;

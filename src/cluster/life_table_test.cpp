@@ -16,7 +16,7 @@ LifeTable three_workers() {
   LifeTable table(8s);
   for (int rank = 0; rank < 3; ++rank) {
     table.joined(rank, "host-" + std::string(1, static_cast<char>('a' + rank)), kStart);
-    table.sign(rank, kStart, 10, "exchange");
+    table.sign(rank, kStart, {10, "exchange"});
   }
   return table;
 }
@@ -24,8 +24,8 @@ LifeTable three_workers() {
 TEST(LifeTable, SilenceIsNamedAfterTheTimeoutAndNotBefore) {
   LifeTable table = three_workers();
   for (int second = 1; second <= 8; ++second) {
-    table.sign(0, kStart + second * 1s, 10 + second, "exchange");
-    table.sign(1, kStart + second * 1s, 10 + second, "exchange");
+    table.sign(0, kStart + second * 1s, {10 + second, "exchange"});
+    table.sign(1, kStart + second * 1s, {10 + second, "exchange"});
     EXPECT_EQ(table.silent(kStart + second * 1s), "");
   }
   EXPECT_EQ(table.silent(kStart + 8001ms), "host-c stopped answering in phase exchange at step 10");
@@ -34,8 +34,8 @@ TEST(LifeTable, SilenceIsNamedAfterTheTimeoutAndNotBefore) {
 
 TEST(LifeTable, WorkersThatWereCutOffTogetherAreNamedTogether) {
   LifeTable table = three_workers();
-  table.sign(1, kStart + 900ms, 11, "backward");
-  table.sign(0, kStart + 8s, 15, "exchange");
+  table.sign(1, kStart + 900ms, {11, "backward"});
+  table.sign(0, kStart + 8s, {15, "exchange"});
   EXPECT_EQ(table.silent(kStart + 8500ms),
             "host-b stopped answering in phase backward at step 11; "
             "host-c stopped answering in phase exchange at step 10");
@@ -53,74 +53,148 @@ TEST(LifeTable, AnEndWithoutGoodbyeIsADeath) {
   EXPECT_EQ(table.silent(kStart + 1h), "");
 }
 
-// Beats of one second: rank 2 computes for so many of them while the others wait for it.
-std::string after_computing(LifeTable& table, int seconds, const std::string& others) {
+LifeSign waiting_in(std::int64_t step, const std::string& phase) {
+  return {step, phase, 0, true};
+}
+
+// Beats of one second: rank 2 says the same for so many of them, the others theirs. Empty: nobody
+// was called stuck.
+std::string after_standing(LifeTable& table, int seconds, const LifeSign& says,
+                           const LifeSign& others) {
   for (int second = 0; second <= seconds; ++second) {
     const SteadyTime now = kStart + second * 1s;
-    for (const int rank : {0, 1}) table.sign(rank, now, 11, others);
-    table.sign(2, now, 11, kComputing);
+    for (const int rank : {0, 1}) table.sign(rank, now, others);
+    table.sign(2, now, says);
     if (std::string cause = table.stuck(now); !cause.empty()) return cause;
   }
   return "";
 }
 
-LifeTable three_after_a_step(std::chrono::seconds work) {
+// That have been through a phase, which took so long, and are in the next step.
+LifeTable three_after(const char* phase, std::chrono::seconds work) {
   LifeTable table(8s);
   for (const int rank : {0, 1, 2}) {
     table.joined(rank, "host-" + std::string(1, static_cast<char>('a' + rank)), kStart - 60s);
-    for (auto at = 0s; at < work; at += 1s) table.sign(rank, kStart - 60s + at, 10, kComputing);
-    table.sign(rank, kStart - 60s + work, 10, kExchanging);
+    for (auto at = 0s; at < work; at += 1s) table.sign(rank, kStart - 60s + at, {10, phase});
+    table.sign(rank, kStart - 60s + work, {11, phase});
   }
   return table;
 }
 
 TEST(LifeTable, AWorkerThatAnswersButHoldsUpTheOthersIsStuck) {
-  LifeTable table = three_after_a_step(1s);
-  EXPECT_EQ(after_computing(table, 60, kExchanging), "");
-  table = three_after_a_step(1s);
-  EXPECT_EQ(after_computing(table, 61, kExchanging),
+  LifeTable table = three_after(kComputing, 1s);
+  EXPECT_EQ(after_standing(table, 60, {11, kComputing}, waiting_in(11, kExchanging)), "");
+  table = three_after(kComputing, 1s);
+  EXPECT_EQ(after_standing(table, 61, {11, kComputing}, waiting_in(11, kExchanging)),
             "host-c answers, but is stuck in phase forward and backward at step 11");
 }
 
-TEST(LifeTable, AWorkerThatStaysInAnExchangeThatOthersAreDoneWithIsStuck) {
-  LifeTable table = three_after_a_step(1s);
-  for (int second = 0; second <= 61; ++second) {
-    const SteadyTime now = kStart + second * 1s;
-    for (const int rank : {0, 1}) table.sign(rank, now, 11, kExchanging);
-    table.sign(2, now, 10, kExchanging);
+TEST(LifeTable, WhoDoesNotGoOnAlthoughWhatItWaitedForHasComeIsStuckWhereverItIs) {
+  for (const char* phase : {kExchanging, kEndingStep, kExchangingWeights, kComparing}) {
+    LifeTable table = three_after(kComputing, 1s);
+    EXPECT_NE(after_standing(table, 61, {11, phase}, waiting_in(11, kExchanging)), "") << phase;
   }
-  EXPECT_EQ(table.stuck(kStart + 61s), "host-c answers, but is stuck in phase exchange at step 10");
-  table.sign(2, kStart + 62s, 11, kExchanging);
-  EXPECT_EQ(table.stuck(kStart + 500s), "") << "all wait: that is a slow link";
+  for (const char* phase : {kEvaluating, kSampling}) {
+    LifeTable table = three_after(kEvaluating, 1s);
+    EXPECT_NE(after_standing(table, 61, {11, phase}, waiting_in(11, kEvaluating)), "") << phase;
+  }
+}
+
+TEST(LifeTable, ItCountsFromWhenItCouldGoOn) {
+  LifeTable table = three_after(kComputing, 1s);
+  const LifeSign others = waiting_in(11, kExchanging);
+  EXPECT_EQ(after_standing(table, 500, waiting_in(11, kExchanging), others), "") << "a slow link";
+  for (int second = 501; second <= 561; ++second) {
+    for (const int rank : {0, 1}) table.sign(rank, kStart + second * 1s, others);
+    table.sign(2, kStart + second * 1s, {11, kExchanging});
+    EXPECT_EQ(table.stuck(kStart + second * 1s), "") << second;
+  }
+  EXPECT_NE(table.stuck(kStart + 562s), "");
+}
+
+TEST(LifeTable, WhoGetsSomethingDoneIsNotStuckHoweverLongItTakes) {
+  LifeTable table = three_after(kEvaluating, 1s);
+  for (int second = 0; second < 5000; ++second) {
+    const SteadyTime now = kStart + second * 1s;
+    for (const int rank : {0, 1}) table.sign(rank, now, waiting_in(11, kEvaluating));
+    table.sign(2, now, {11, kEvaluating, second / 50});
+    ASSERT_EQ(table.stuck(now), "") << second;
+  }
+}
+
+TEST(LifeTable, WhereADiskMayTakeItsTimeItIsGivenTenTimesAsLong) {
+  for (const char* phase : {kSaving, kBetweenSteps}) {
+    LifeTable table = three_after(phase, 1s);
+    EXPECT_EQ(after_standing(table, 600, {11, phase}, waiting_in(12, kExchanging)), "");
+    table = three_after(phase, 1s);
+    EXPECT_NE(after_standing(table, 601, {11, phase}, waiting_in(12, kExchanging)), "");
+  }
 }
 
 TEST(LifeTable, LongStepsAreNotStuck) {
-  LifeTable usual = three_after_a_step(20s);
-  EXPECT_EQ(after_computing(usual, 200, kExchanging), "") << "a step took 20 s before";
-  usual = three_after_a_step(20s);
-  EXPECT_NE(after_computing(usual, 210, kExchanging), "");
-  LifeTable first(8s);
-  for (const int rank : {0, 1, 2}) first.joined(rank, "host", kStart);
-  EXPECT_EQ(after_computing(first, 600, kExchanging), "") << "nobody knows how long a step takes";
-  EXPECT_NE(after_computing(first, 610, kExchanging), "");
+  const LifeSign working{11, kComputing}, others = waiting_in(11, kExchanging);
+  LifeTable usual = three_after(kComputing, 20s);
+  EXPECT_EQ(after_standing(usual, 200, working, others), "") << "a step took 20 s before";
+  usual = three_after(kComputing, 20s);
+  EXPECT_NE(after_standing(usual, 210, working, others), "");
+}
+
+TEST(LifeTable, AFirstTimeMayTakeTenTimesAsLong) {
+  for (const char* phase : {kComputing, kEvaluating}) {
+    LifeTable table(8s);
+    for (const int rank : {0, 1, 2}) table.joined(rank, "host", kStart);
+    EXPECT_EQ(after_standing(table, 600, {11, phase}, waiting_in(11, phase)), "") << phase;
+    EXPECT_NE(after_standing(table, 610, {11, phase}, waiting_in(11, phase)), "") << phase;
+  }
+  LifeTable table = three_after(kComputing, 1s);
+  EXPECT_EQ(after_standing(table, 600, {11, kEvaluating}, waiting_in(11, kEvaluating)), "")
+      << "steps say nothing of evaluations";
+}
+
+TEST(LifeTable, AllWhoWaitForEachOtherAreToldTogether) {
+  LifeTable table = three_after(kComputing, 1s);
+  const LifeSign here = waiting_in(11, kExchanging);
+  EXPECT_EQ(after_standing(table, 600, here, here), "") << "that may be a slow link";
+  EXPECT_EQ(after_standing(table, 601, here, here),
+            "all 3 workers wait for each other and nothing comes, in phase exchange at step 11");
+  table = three_after(kComputing, 1s);
+  EXPECT_EQ(after_standing(table, 601, here, waiting_in(12, kExchanging)),
+            "all 3 workers wait for each other and nothing comes, host-c, the last one, in phase "
+            "exchange at step 11");
 }
 
 TEST(LifeTable, NobodyIsStuckForWhomNobodyWaits) {
-  for (const char* others : {kComputing, "saving", "evaluation"}) {
-    LifeTable table = three_after_a_step(1s);
-    EXPECT_EQ(after_computing(table, 1000, others), "") << others;
+  for (const char* others : {kComputing, kSaving, kEvaluating}) {
+    LifeTable table = three_after(kComputing, 1s);
+    EXPECT_EQ(after_standing(table, 1000, {11, kComputing}, {11, others}), "") << others;
+  }
+  LifeTable table = three_after(kComputing, 1s);
+  table.sign(2, kStart, {11, kComputing});
+  for (int second = 0; second < 1000; second += 7) {  // they come on
+    table.sign(2, kStart + second * 1s, {11, kComputing});
+    const LifeSign says{11, kExchangingWeights, second, true};
+    for (const int rank : {0, 1}) table.sign(rank, kStart + second * 1s, says);
+    ASSERT_EQ(table.stuck(kStart + second * 1s), "") << second;
+  }
+}
+
+TEST(LifeTable, BeforeTheFirstStepAndAfterTheLastNobodyIsStuck) {
+  for (const char* phase : {"preflight", "end of training"}) {
+    LifeTable table = three_after(kComputing, 1s);
+    EXPECT_EQ(after_standing(table, 5000, {11, phase}, waiting_in(11, phase)), "") << phase;
   }
 }
 
 TEST(LifeTable, WhoIsSilentIsNotCalledStuck) {
-  LifeTable table = three_after_a_step(1s);
-  table.sign(2, kStart, 11, kComputing);
+  LifeTable table = three_after(kComputing, 1s);
+  table.sign(2, kStart, {11, kComputing});
+  const LifeSign others = waiting_in(11, kExchanging);
   for (int second = 0; second < 100; ++second) {
-    for (const int rank : {0, 1}) table.sign(rank, kStart + second * 1s, 11, kExchanging);
+    for (const int rank : {0, 1}) table.sign(rank, kStart + second * 1s, others);
     EXPECT_EQ(second > 8 ? table.stuck(kStart + second * 1s) : "", "")
         << "a cut link is waited for";
   }
-  table.sign(2, kStart + 100s, 11, kComputing);
+  table.sign(2, kStart + 100s, {11, kComputing});
   EXPECT_EQ(table.stuck(kStart + 100s), "") << "what it did in its silence is not known";
 }
 
@@ -187,12 +261,31 @@ TEST(StragglerWatch, OneLongStepIsNotCountedAtEveryLook) {
   EXPECT_TRUE(workers.look({{0, 20.0}, {1, 20.0}}).empty());
 }
 
+TEST(LifeTable, WhoIsUnheardIsNamedAsLongAsIt) {
+  LifeTable table = three_workers();
+  EXPECT_EQ(table.unheard(kStart + 9s), "") << "without patience the run ends";
+  table.be_patient(60s);
+  for (const int rank : {0, 1}) table.sign(rank, kStart + 9s, {20, "exchange"});
+  EXPECT_EQ(table.unheard(kStart + 9s), "host-c was not heard of since phase exchange of step 10");
+  table.sign(2, kStart + 10s, {12, "exchange"});
+  EXPECT_EQ(table.unheard(kStart + 10s), "");
+}
+
+TEST(LifeTable, WhoMayBeWritingIsNotToBeEnded) {
+  LifeTable table = three_workers();
+  EXPECT_FALSE(table.writes(0));
+  table.sign(0, kStart, {10, kSaving});
+  EXPECT_TRUE(table.writes(0));
+  table.sign(0, kStart, waiting_in(10, kSaving));
+  EXPECT_FALSE(table.writes(0)) << "it waits for others with it";
+}
+
 TEST(LifeTable, WithPatienceSilenceIsToldFirstAndACauseOnlyLater) {
   LifeTable table = three_workers();
   table.be_patient(60s);
   const auto others_live = [&](std::chrono::seconds at) {
-    table.sign(0, kStart + at, 20, "exchange");
-    table.sign(1, kStart + at, 20, "exchange");
+    table.sign(0, kStart + at, {20, "exchange"});
+    table.sign(1, kStart + at, {20, "exchange"});
   };
   others_live(9s);
   EXPECT_EQ(table.news(kStart + 9s),
@@ -200,7 +293,7 @@ TEST(LifeTable, WithPatienceSilenceIsToldFirstAndACauseOnlyLater) {
                                      "training waits for it 60 s"});
   EXPECT_TRUE(table.news(kStart + 10s).empty()) << "told once";
   EXPECT_EQ(table.silent(kStart + 10s), "");
-  table.sign(2, kStart + 30s, 12, "exchange");
+  table.sign(2, kStart + 30s, {12, "exchange"});
   others_live(30s);
   EXPECT_EQ(table.news(kStart + 30s), std::vector<std::string>{"host-c is heard of again"});
   others_live(90s);

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -81,11 +82,14 @@ class LocalCourier::Impl {
     {
       const std::lock_guard lock(mutex_);
       waiting_.push_back({fragment, news});
+      ++sent_;
     }
     changed_.notify_all();
   }
 
   LocalParcel fetch() {
+    const std::size_t wanted = ++fetched_;
+    const WorkSign::Waiting waits(comm_.setting().sign, [&] { return came_ >= wanted; });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !arrived_.empty() || failure_; });
     if (arrived_.empty()) std::rethrow_exception(failure_);
@@ -95,6 +99,7 @@ class LocalCourier::Impl {
   }
 
   std::vector<LocalParcel> arrived() {
+    const WorkSign::Waiting waits(comm_.setting().sign, [&] { return came_ >= sent_; });
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return (waiting_.empty() && !busy_) || failure_; });
     if (failure_) std::rethrow_exception(failure_);
@@ -107,6 +112,8 @@ class LocalCourier::Impl {
     here.others = part(own_, parcel.fragment).copy_(parcel.others);
     const std::lock_guard lock(mutex_);
     arrived_.push_back(std::move(here));
+    ++sent_;
+    ++came_;
   }
 
   std::span<float> kept() {
@@ -144,6 +151,7 @@ class LocalCourier::Impl {
         LocalParcel parcel = carry(job);
         const std::lock_guard lock(mutex_);
         arrived_.push_back(std::move(parcel));
+        ++came_;
       } catch (...) {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();
@@ -208,6 +216,9 @@ class LocalCourier::Impl {
   std::vector<std::vector<Bucket>> pieces_;  // by fragment
   at::Tensor changes_, own_;                 // become mean and others, fragment by fragment
   std::unique_ptr<LeaderLink> link_;         // of the thread, while it is busy
+
+  // Parcels so far, for who asks whether this host waits for others.
+  std::atomic<std::size_t> sent_ = 0, came_ = 0, fetched_ = 0;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;

@@ -197,6 +197,8 @@ class MeetingMaker {
     heartbeat.name = format("{} rank {} (pid {})", options_.host.name, launch_.rank, ::getpid());
     heartbeat.limits = options_.limits;
     heartbeat.on_lost = options_.on_lost;
+    heartbeat.on_cut_off = options_.on_cut_off;
+    heartbeat.stop = options_.stop;
     meeting_->heartbeat_ = std::make_unique<Heartbeat>(dial_(Purpose::heartbeat), heartbeat);
     meeting_->heartbeat_->at(0, "meeting");
   }

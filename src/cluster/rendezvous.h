@@ -40,7 +40,10 @@ struct MeetingOptions {
   HeartbeatLimits limits;
   std::chrono::milliseconds news{5000};  // between two lines about who is missing
   std::function<void(const std::string& line)> say = [](const std::string&) {};
-  std::function<void(const std::string& cause)> on_lost = end_process;
+  std::function<void(const std::string& cause)> on_lost = [](const std::string& cause) {
+    end_process(cause);
+  };
+  std::function<void(const std::string& why)> on_cut_off = {};  // see HeartbeatOptions
   std::function<void(const std::string& event)> on_event = [](const std::string&) {};  // rank 0
   // Strangers that rank 0 refused, once all have met; before, or without it, say() tells of them.
   std::function<void(const std::string& event)> on_refused = {};

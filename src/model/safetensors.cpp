@@ -150,7 +150,7 @@ std::size_t bytes_of(ArrayType type) {
 }
 
 void write_safetensors(const fs::path& path, std::span<const ArrayView> arrays,
-                       const TextMap& metadata) {
+                       const TextMap& metadata, const std::function<void()>& written) {
   check(arrays.size() <= kMaxArrays, "more arrays than a reader takes");
   Json header = Json::object();
   if (!metadata.empty()) {
@@ -181,8 +181,12 @@ void write_safetensors(const fs::path& path, std::span<const ArrayView> arrays,
   FileWriter file(path);
   file.write(std::as_bytes(std::span{&length, 1}));
   file.write(text);
-  for (const ArrayView& array : arrays) file.write(array.bytes);
+  for (const ArrayView& array : arrays) {
+    file.write(array.bytes);
+    written();
+  }
   file.finish();
+  written();
 }
 
 SafetensorsContents parse_safetensors(std::span<const std::byte> file, const fs::path& path) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -27,9 +28,11 @@ struct ArrayView {
 
 using TextMap = std::map<std::string, std::string>;  // free text, "__metadata__" in the header
 
-// Streams to a new file and makes it durable. Arrays are laid out in the order given.
-void write_safetensors(const fs::path& path, std::span<const ArrayView> arrays,
-                       const TextMap& metadata = {});
+// Streams to a new file and makes it durable. Arrays are laid out in the order given. written:
+// called after each of them and at the end.
+void write_safetensors(
+    const fs::path& path, std::span<const ArrayView> arrays, const TextMap& metadata = {},
+    const std::function<void()>& written = [] {});
 
 // Most arrays a file may hold: a model of 256 + 256 layers has a third of it.
 inline constexpr std::size_t kMaxArrays = 16384;

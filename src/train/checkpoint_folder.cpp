@@ -66,7 +66,8 @@ std::string kept_prefix(std::size_t host) {
 }  // namespace
 
 std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
-                               const TrainTensors& tensors, const Json& state) {
+                               const TrainTensors& tensors, const Json& state,
+                               const std::function<void()>& written) {
   StagedDirectory staged(folder, true);
   const bool averaging = tensors.averaged.defined();
   std::vector<ArrayView> model, optimizer;
@@ -77,8 +78,8 @@ std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
   for (std::size_t host = 0; host < tensors.kept.size(); ++host) {
     add_arrays(optimizer, kept_prefix(host), layout, tensors.kept[host]);
   }
-  write_safetensors(staged.path() / kModelFile, model);
-  write_safetensors(staged.path() / kOptimizerFile, optimizer);
+  write_safetensors(staged.path() / kModelFile, model, {}, written);
+  write_safetensors(staged.path() / kOptimizerFile, optimizer, {}, written);
   atomic_write(staged.path() / kStateFile, state.dump(2) + "\n");
   const std::vector<ManifestEntry> files = manifest_entries(staged.path());
   const std::string manifest = manifest_text(files);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,10 @@ struct TrainTensors {
 };
 
 // Appears whole or not at all; replaces one of the same name. Tensors are on the CPU. Returns the
-// bytes written. A disk that fails is an EnvError.
-std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
-                               const TrainTensors& tensors, const Json& state);
+// bytes written. A disk that fails is an EnvError. written: called after every piece.
+std::uint64_t write_checkpoint(
+    const fs::path& folder, const FlatParams& layout, const TrainTensors& tensors,
+    const Json& state, const std::function<void()>& written = [] {});
 
 Json read_checkpoint_state(const fs::path& folder);
 // Fills the tensors, on any device. Arrays that do not fit the layout are a UserError.

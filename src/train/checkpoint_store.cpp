@@ -50,10 +50,12 @@ void delete_old_checkpoints(const RunFolder& run, std::int64_t keep, std::int64_
   }
 }
 
-CheckpointStore::CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout)
+CheckpointStore::CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout,
+                                 std::function<void()> written)
     : run_(std::move(run)),
       files_(std::move(files)),
       layout_(layout),
+      written_(std::move(written)),
       thread_([this] { work(); }) {}
 
 CheckpointStore::~CheckpointStore() {
@@ -103,6 +105,11 @@ void CheckpointStore::wait() {
   changed_.wait(lock, [&] { return !request_; });
 }
 
+void CheckpointStore::wait_for(std::chrono::seconds most) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, most, [&] { return !request_; });
+}
+
 std::vector<SaveOutcome> CheckpointStore::finished() {
   const std::lock_guard lock(mutex_);
   return std::exchange(finished_, {});
@@ -140,7 +147,7 @@ SaveOutcome CheckpointStore::write(const SaveRequest& request) {
       Json state = state_json(request.state);
       state.set("settings", request.settings);
       const auto bytes =
-          write_checkpoint(run_.checkpoint(request.state.step), layout_, copy_, state);
+          write_checkpoint(run_.checkpoint(request.state.step), layout_, copy_, state, written_);
       outcome.record.bytes = static_cast<std::int64_t>(bytes);
       atomic_write(run_.latest(), checkpoint_name(request.state.step) + "\n");
     }
@@ -158,6 +165,7 @@ void CheckpointStore::write_best(const TrainState& state) {
     if (std::ranges::find(state.best, model) == state.best.end()) continue;
     write_model_folder(run_.best() / best_name(model), files_.config, layout_, weights,
                        files_.vocab_model, model_metadata(model));
+    written_();
   }
   unwritten_.clear();
 }

@@ -3,6 +3,7 @@
 // reported, never thrown: training goes on and the next one tries again.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -46,8 +47,11 @@ void delete_old_checkpoints(const RunFolder& run, std::int64_t keep, std::int64_
 
 class CheckpointStore {
  public:
-  // layout outlives the store; only its slots are used.
-  CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout);
+  // layout outlives the store; only its slots are used. written: called by the thread after every
+  // piece that went to the disk, for who must know that it comes on.
+  CheckpointStore(
+      RunFolder run, ModelFiles files, const FlatParams& layout,
+      std::function<void()> written = [] {});
   ~CheckpointStore();  // writes what was asked for, first
   CheckpointStore(const CheckpointStore&) = delete;
   CheckpointStore& operator=(const CheckpointStore&) = delete;
@@ -57,7 +61,8 @@ class CheckpointStore {
   // The same with tensors that are nowhere yet: fill() makes them, as passing_floats(), which the
   // store drops when they are on disk.
   void save(SaveRequest request, const std::function<void(TrainTensors&)>& fill);
-  void wait();                          // until nothing is being written
+  void wait();  // until nothing is being written
+  void wait_for(std::chrono::seconds most);
   std::vector<SaveOutcome> finished();  // since the last call
 
  private:
@@ -70,6 +75,7 @@ class CheckpointStore {
   const RunFolder run_;
   const ModelFiles files_;
   const FlatParams& layout_;
+  const std::function<void()> written_;
   TrainTensors copy_;    // reused, so that a save does not wait for fresh memory
   bool filled_ = false;  // by fill(): not reused
   struct Unwritten {

@@ -55,15 +55,16 @@ void delete_old_parts(const HostPlace& place, std::int64_t saved) {
 }  // namespace
 
 void write_host_part(const HostPlace& place, const TrainState& state, const Tensor& common,
-                     const FlatParams& layout, const TrainTensors& tensors,
-                     const LocalState& local) {
+                     const FlatParams& layout, const TrainTensors& tensors, const LocalState& local,
+                     const std::function<void()>& written) {
   make_directories(RunFolder(place.run).hosts());
   const TrainTensors all{in_memory(tensors.values), in_memory(tensors.first),
                          in_memory(tensors.second), Tensor(), local.arrays};
   write_checkpoint(folder_of(place, state.step), layout, all,
                    identity(place, state.step, common)
                        .set("schedule", local.schedule)
-                       .set("own", own_counts(state)));
+                       .set("own", own_counts(state)),
+                   written);
   delete_old_parts(place, state.step);
 }
 

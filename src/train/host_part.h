@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "cluster/local_exchange.h"
@@ -23,10 +24,11 @@ struct HostPlace {
 
 // common: the weights of the checkpoint, by which a part is known to belong to it. The newest two
 // parts of a host are kept. One that cannot be written whole is not there at all. Tensors may lie
-// on any device.
-void write_host_part(const HostPlace& place, const TrainState& state, const Tensor& common,
-                     const FlatParams& layout, const TrainTensors& tensors,
-                     const LocalState& local);
+// on any device. written: called after every piece.
+void write_host_part(
+    const HostPlace& place, const TrainState& state, const Tensor& common, const FlatParams& layout,
+    const TrainTensors& tensors, const LocalState& local,
+    const std::function<void()>& written = [] {});
 
 // Empty: this host has a whole part of that checkpoint; else why it has none.
 std::string host_part_problem(const HostPlace& place, std::int64_t step, const Tensor& common);

@@ -97,10 +97,11 @@ EndRecord Trainer::train() {
   for (;;) {
     if (auto why = reason_to_end()) return finish(std::move(*why));
     const StepRecord done = step();
-    parts_.watch.at(state_.step, "between steps");  // a disk may take its time
+    parts_.watch.at(state_.step, kBetweenSteps);
     parts_.observers.on_step(done);
     judge(done);
     if (due(state_.step, setting_.check_every)) {
+      parts_.watch.at(state_.step, kComparing);
       const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
       check_replicas(parts_.comm, common, state_.step);
     }
@@ -288,7 +289,7 @@ std::string Trainer::too_large(const Batch& batch) const {
 }
 
 std::optional<BestModel> Trainer::evaluate() {
-  parts_.watch.at(state_.step, "evaluation");
+  parts_.watch.at(state_.step, kEvaluating);
   const auto start = Clock::now();
   std::optional<EvalResult> found;
   with_weights_to_judge([&] { found = parts_.evaluate(parts_.model, state_.step); });
@@ -298,6 +299,7 @@ std::optional<BestModel> Trainer::evaluate() {
   }
   EvalResult& result = *found;
   const double took = std::chrono::duration<double>(Clock::now() - start).count();
+  parts_.watch.at(state_.step, kBetweenSteps);
   parts_.observers.on_eval({state_.step, result.val_loss, result.train_loss, result.bleu,
                             result.chrf, took, std::move(result.samples)});
 
@@ -318,8 +320,10 @@ std::optional<BestModel> Trainer::evaluate() {
 void Trainer::show_samples() {
   with_weights_to_judge([&] {
     if (!parts_.comm.first()) return;
-    parts_.watch.at(state_.step, "samples");
-    parts_.observers.on_samples({state_.step, parts_.sample(parts_.model)});
+    parts_.watch.at(state_.step, kSampling);
+    auto samples = parts_.sample(parts_.model);
+    parts_.watch.at(state_.step, kBetweenSteps);
+    parts_.observers.on_samples({state_.step, std::move(samples)});
   });
 }
 
@@ -334,7 +338,7 @@ void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   const auto kept = checkpoint ? parts_.exchange.gather_kept() : std::vector<Tensor>();
   if (checkpoint && parts_.local) save_host_part(common);
   if (!parts_.comm.first()) return;
-  parts_.watch.at(state_.step, "saving");
+  parts_.watch.at(state_.step, kSaving);
   state_.seconds = request.state.seconds;
   parts_.store.save(std::move(request),
                     {common, parts_.adam.first_moment(), parts_.adam.second_moment(),
@@ -343,7 +347,7 @@ void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
 
 // Rank 0 gets the shards of all, bucket by bucket.
 void Trainer::save_sharded(SaveRequest request) {
-  parts_.watch.at(state_.step, "saving");
+  parts_.watch.at(state_.step, kSaving);
   const Tensor& values = parts_.model.params().values();
   const bool checkpoint = request.checkpoint, first = parts_.comm.first();
   const auto gather = [&](const Tensor& shard, Tensor& copy) {
@@ -368,7 +372,7 @@ void Trainer::save_sharded(SaveRequest request) {
 // Before rank 0 writes the checkpoint: one that is there can be resumed to the bit, unless a host's
 // disk failed, of which all are told. The checkpoint is whole without its parts.
 void Trainer::save_host_part(const Tensor& common) {
-  parts_.watch.at(state_.step, "saving");
+  parts_.watch.at(state_.step, kSaving);
   const World& world = parts_.comm.world();
   std::string problem;
   if (world.is_leader()) {
@@ -377,7 +381,8 @@ void Trainer::save_host_part(const Tensor& common) {
     try {
       write_host_part(
           {setting_.run, world}, state_, common, params,
-          {params.values(), parts_.adam.first_moment(), parts_.adam.second_moment(), {}}, local);
+          {params.values(), parts_.adam.first_moment(), parts_.adam.second_moment(), {}}, local,
+          [&] { parts_.watch.at(state_.step, kSaving); });
     } catch (const std::exception& error) {
       problem = error.what();
     }
@@ -410,7 +415,7 @@ void Trainer::report_saves(bool last) {
 
 // The newest step. Rank 0 alone knows whether its save failed, but all take part in the next one.
 bool Trainer::is_saved() {
-  parts_.watch.at(state_.step, "saving");
+  parts_.watch.at(state_.step, kSaving);
   parts_.store.wait();
   report_saves(false);
   return !text_of_first(parts_.comm, saved_step_ == state_.step ? "yes" : "").empty();

@@ -6,6 +6,7 @@ import re
 import signal
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from workshop import Skipped, alive, scenario, wait_until
@@ -126,14 +127,14 @@ def frozen_worker(workshop, cases, rng):
 
 
 class Hold(threading.Thread):
-    """Stops the main thread of a process and no other while it computes, as a driver that never answers would. In an exchange nobody could
-    tell it from the others, who wait too: a thread that is found in a system call is let go and stopped again a little later."""
+    """Stops the main thread of a process and no other, as a driver that never answers would: while it computes or while it waits. One that is
+    found at the other is let go and stopped again a little later."""
 
     SEIZE, INTERRUPT, DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000  # PTRACE_..., __WALL: the system's numbers
 
-    def __init__(self, pid: int):
+    def __init__(self, pid: int, waits: bool):
         super().__init__(daemon=True)
-        self.pid, self.held, self.refused = pid, threading.Event(), ""
+        self.pid, self.waits, self.held, self.refused = pid, waits, threading.Event(), ""
 
     def trace(self, request: int):
         if ctypes.CDLL(None, use_errno=True).ptrace(request, self.pid, None, None) != 0:
@@ -144,10 +145,13 @@ class Hold(threading.Thread):
         self.trace(self.INTERRUPT)
         os.waitpid(self.pid, self.WALL)
 
+    def found_waiting(self) -> bool:
+        return not Path(f"/proc/{self.pid}/syscall").read_text().startswith("-1")
+
     def run(self):
         try:
             self.stop_it()
-            while not Path(f"/proc/{self.pid}/syscall").read_text().startswith("-1"):
+            while self.found_waiting() != self.waits:
                 self.trace(self.DETACH)
                 time.sleep(0.02)
                 self.stop_it()
@@ -163,36 +167,72 @@ class Hold(threading.Thread):
                 return
 
 
-@scenario("6", cases=10, short=1)
+@dataclass(frozen=True)
+class StuckIn:
+    """Where a worker is stopped: settings under which it is there most of the time, and what is then told."""
+
+    settings: tuple
+    waits: bool
+    phases: tuple
+    ranks: tuple = (0, 1)
+    patience: int = 1  # times cluster.stuck_timeout
+
+
+# A large model and next to no text: rank 0 waits for its disk.
+SAVING = ("model.d_model=512", "model.ffn=2048", "batch.tokens=100", "eval.every=0", "checkpoint.every=1", "optim.ema=0")
+STUCK_IN = {
+    "a step": StuckIn(BUSY, False, ("forward and backward", "update")),
+    "an exchange": StuckIn(BUSY, True, ("exchange", "end of step")),
+    "an evaluation": StuckIn(("checkpoint.every=0", "eval.every=1", "eval.beam=8"), False, ("evaluation",)),
+    "a save": StuckIn(SAVING, True, ("saving",), (0,), 10),
+}
+
+
+def stop_one(workshop, rng, where: StuckIn, limit: int):
+    """Seconds until the stopped worker was given up, and the phase in which it was."""
+    run = workshop.run(2, ENDLESS, *where.settings, f"cluster.stuck_timeout={limit}")
+    child = run.start()
+    wait_until(lambda: run.last_step() > 5, 120, "some steps")  # so that it is known how long they take
+    time.sleep(rng.uniform(2, 3))
+    rank, seen = rng.choice(where.ranks), run.starts()
+    victim = run.pids()[rank]
+    hold = Hold(victim, where.waits)
+    hold.start()
+    hold.held.wait()
+    if hold.refused:
+        raise Skipped(f"ptrace: {hold.refused}")
+    began = time.monotonic()
+    # Phases are told once in a second, so the shortest step looks like one.
+    longest_step = max(1, *(line["seconds"]["total"] for line in run.newest_start() if line["type"] == "step"))
+    wait_until(lambda: run.starts() > seen, 30 + where.patience * limit + 15 * longest_step, f"rank {rank} is given up")
+    took = time.monotonic() - began
+    told = lambda: [line["text"] for line in run.newest_start() if line["type"] == "event" and line["kind"] == "restart"]
+    cause = wait_until(told, 10, "the cause in the journal")[0]
+    found = re.search(rf"rank {rank} \(pid {victim}\) answers, but is stuck in phase (.*) at step \d+$", cause)
+    assert found, cause
+    child.send_signal(signal.SIGTERM)
+    child.communicate(timeout=60)
+    assert child.returncode == 75, f"exit {child.returncode}"
+    workshop.forget(run)
+    return took, found[1]
+
+
+@scenario("6", cases=20, short=4)
 def stuck_worker(workshop, cases, rng):
-    """A worker whose main thread stops while its heartbeat goes on: named with its rank, started again, and the run goes on."""
-    limit, longest = 3, 0.0
-    for _ in range(cases):
-        run = workshop.run(2, ENDLESS, *BUSY, f"cluster.stuck_timeout={limit}")
-        child = run.start()
-        wait_until(lambda: run.last_step() > 20, 60, "some steps")  # so that it is known how long they take
-        time.sleep(rng.uniform(0, 0.5))
-        rank, seen = rng.randrange(2), run.starts()
-        victim = run.pids()[rank]
-        hold = Hold(victim)
-        hold.start()
-        hold.held.wait()
-        if hold.refused:
-            raise Skipped(f"ptrace: {hold.refused}")
-        began = time.monotonic()
-        # Phases are told once in a second, so the shortest step looks like one.
-        longest_step = max(1, *(line["seconds"]["total"] for line in run.newest_start() if line["type"] == "step"))
-        wait_until(lambda: run.starts() > seen, 30 + 15 * longest_step, f"rank {rank} is given up")
-        longest = max(longest, time.monotonic() - began)
-        told = lambda: [line["text"] for line in run.newest_start() if line["type"] == "event" and line["kind"] == "restart"]
-        cause = wait_until(told, 10, "the cause in the journal")[0]
-        assert f"rank {rank} (pid {victim}) answers, but is stuck" in cause, cause
-        child.send_signal(signal.SIGTERM)
-        child.communicate(timeout=60)
-        assert child.returncode == 75, f"exit {child.returncode}"
-        workshop.forget(run)
-    workshop.within(longest, 30, "the stuck one is named and started again")
-    return f"{cases} of {cases} named and started again, after {longest:.1f} s at most (cluster.stuck_timeout={limit})"
+    """A worker whose main thread stops in a step, an exchange, an evaluation or a save while its heartbeat goes on: named, started again."""
+    limit, longest = 2, dict.fromkeys(STUCK_IN, 0.0)
+    for case in range(cases):
+        name = list(STUCK_IN)[case % len(STUCK_IN)]
+        for _ in range(5):
+            took, phase = stop_one(workshop, rng, STUCK_IN[name], limit)
+            if phase in STUCK_IN[name].phases:
+                break  # else it had left just before, and was found all the same
+        else:
+            raise AssertionError(f"no worker was stopped in {name}, the last one in {phase}")
+        longest[name] = max(longest[name], took)
+    workshop.within(max(longest.values()), 40, "the stuck one is named and started again")
+    times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in longest.items() if seconds)
+    return f"{cases} of {cases} named and started again, after at most: {times} (cluster.stuck_timeout={limit})"
 
 
 class Brake(threading.Thread):

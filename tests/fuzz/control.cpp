@@ -156,7 +156,7 @@ std::vector<std::string> control_seeds() {
                                    store_request(StoreOperation::erase, "k")}),
           to_service(Door::heartbeat,
                      {beat_message(BeatKind::hello, text), beat_message(BeatKind::hello, text),
-                      beat_message(BeatKind::beat, number + text + number),
+                      beat_message(BeatKind::beat, number + text + number + "\1" + number + number),
                       beat_message(BeatKind::goodbye, ""), beat_message(BeatKind::failure, text)}),
           to_service(Door::journal, {journal_message(JournalKind::have).i64(3).text("00").take(),
                                      journal_message(JournalKind::got).i64(3).take(),
