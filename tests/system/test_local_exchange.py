@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import time
 
 import pytest
@@ -13,6 +14,7 @@ checkpoint: {every: 1000000}
 cluster: {check_every: 7}
 """
 LOCAL = ("cluster.mode=local", "cluster.local_steps=4", "cluster.local_code=int8")
+BUSY_FACTOR = 2  # other work may run beside
 CUT_SECONDS = float(os.environ.get("TANDEM_CUT_SECONDS", 8))
 
 
@@ -158,3 +160,46 @@ def test_auto_says_what_it_chose_and_keeps_it(hosts):
 
     fast = slow.train("fast", "batch.tokens=4000", "stop.steps=3")
     assert next(record for record in fast if record["type"] == "run")["exchange"]["mode"] == "exact"
+
+
+def two_workers(two, run, *settings) -> list:
+    """One on each host, started by hand: mpirun would wait for the host that is cut off."""
+    common = {"WORLD_SIZE": 2, "MASTER_ADDR": two.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret",
+              "OMP_WAIT_POLICY": "passive"}
+    return [two.lab.start(name, two.command(run, *settings), {"RANK": rank, **common}) for rank, name in enumerate(two.lab.names)]
+
+
+def test_a_signal_while_the_link_is_cut_ends_the_run_at_its_newest_checkpoint(hosts):
+    two = hosts()
+    settings = (*LOCAL, "cluster.timeout=2", "checkpoint.every=5")
+    workers = two_workers(two, "run", *settings, "stop.steps=1000000")
+    deadline = time.monotonic() + 120
+    while not any(record["type"] == "checkpoint" for record in two.journal("run")):
+        assert workers[0].poll() is None, workers[0].stdout.read()
+        assert time.monotonic() < deadline, "no checkpoint within two minutes"
+        time.sleep(0.1)
+    two.lab.pull_cable("host-b")
+    time.sleep(1)
+    began = time.monotonic()
+    for worker in workers:  # as a scheduler does that takes both hosts away
+        worker.send_signal(signal.SIGTERM)
+    said = [worker.communicate(timeout=60)[0] for worker in workers]
+    took = time.monotonic() - began
+    assert [worker.returncode for worker in workers] == [75, 75], said
+    assert took < 15 * BUSY_FACTOR, f"{took:.1f} s"
+    print(f"both hosts ended {took:.1f} s after the signal")
+    assert "host-b rank 1" in said[0] and "was not heard of" in said[0] and "newest checkpoint" in said[0]
+    assert "host-a rank 0" in said[1], said[1]
+    assert "newest checkpoint" in events(two.journal("run"))
+    two.lab.plug_in("host-b")
+
+    saved = max(int(path.name[5:]) for path in (two.lab.folder / "host-a/run/checkpoints").glob("step-*"))
+    assert not list((two.lab.folder / "host-a/run/checkpoints").glob(".*"))
+    end = saved + 7
+    for run in ("run", "whole"):
+        workers = two_workers(two, run, *settings, f"stop.steps={end}")
+        said = [worker.communicate(timeout=240)[0] for worker in workers]
+        assert [worker.returncode for worker in workers] == [0, 0], said
+    resumed = [record for record in two.journal("run") if record["type"] == "run"][-1]
+    assert resumed["resumed_from"] == saved and "not to the bit" not in events(two.journal("run"))
+    assert two.weights("run") == two.weights("whole")
