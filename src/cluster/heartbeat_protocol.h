@@ -1,19 +1,18 @@
 // heartbeat_protocol: the messages between a worker's heartbeat and rank 0's hub; u8 kind, then:
-//   hello     text name                                 worker
-//   beat      i64 step, text phase, i64 ticks, u8 waits worker; the hub repeats rank 0's step and
-//             (work_sign.h), i64 steps worked, i64 us   phase, name first
-//             of own work in them
-//   goodbye                                             worker
-//   failure   text cause                                worker
-//   cause     text                                      hub: all end
-//   stop                                                worker: it was told to stop; the hub
-//   repeats
-//                                                       it to all
-//   cut_off   text sentence                             hub, to rank 0: told to stop, but cannot
-//   agree
-//                                                       on a step; rank 0 sends it back when it is
-//                                                       ready to end, the hub repeats it to all
-//   all_left                                            hub: everybody said goodbye
+//   hello     text name                                   worker
+//   beat      i64 step, text phase, i64 ticks, u8 waits,  worker; of rank 0's the hub repeats
+//             i64 steps worked, i64 us of own work in     name, step and phase to all;
+//             them                                        ticks, waits: work_sign.h
+//   goodbye                                               worker
+//   failure   text cause                                  worker
+//   cause     text                                        hub: all end
+//   stop                                                  worker: it was told to stop; the
+//                                                         hub repeats it to all
+//   cut_off   text sentence                               hub, to rank 0: told to stop, but some
+//                                                         cannot agree on a step; rank 0 sends it
+//                                                         back when it is ready to end, the hub
+//                                                         repeats it to all
+//   all_left                                              hub: everybody said goodbye
 #pragma once
 
 #include <cstdint>
