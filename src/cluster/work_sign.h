@@ -44,7 +44,7 @@ class WorkSign {
  private:
   const std::thread::id worker_;
   std::atomic<std::int64_t> ticks_{0};
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;    // guards what follows
   std::function<bool()> come_;  // empty: it does not wait
 };
 
