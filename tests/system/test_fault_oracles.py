@@ -23,7 +23,7 @@ BROKEN = [
     ("sigterm", "tandem", """trap "" TERM USR1; "$TANDEM_WHOLE" "${@/#stop.steps=*/stop.steps=300}"; exit $?""", "exit 0 instead of 75"),
     ("partition", "ip", 'case "$*" in "link set host-b down") exit;; esac; PATH=${PATH#*:}; exec ip "$@"', "both sides are out: not within"),
     ("frozen_worker", "tandem", WHOLE + ' 2> >(sed -u "s/rank [0-9]/rank 7/g" >&2)', "is not named"),
-    ("stuck_worker", "tandem", f"{WHOLE} cluster.stuck_timeout=1000", "is given up: not within"),
+    ("stuck_worker", "tandem", f'[ "$1" = train ] && {WHOLE} cluster.stuck_timeout=1000\n{WHOLE}', "is given up: not within"),
     ("kill_launcher", "tandem", '"$TANDEM_WHOLE" "$@" & echo $! > "$0.left"; wait $!', "no orphan is left"),
     ("mistyped_settings", "tandem", WHOLE + """ 2> >(sed 's/did you mean "[^"]*"/did you mean "seed"/' >&2)""", "is not suggested"),
     ("failing_save", "tandem", f"unset LD_PRELOAD; {WHOLE}", "the library does not stand before the program"),
