@@ -1,5 +1,5 @@
-// gpu_cost: what it costs that numbers lie on a GPU: copies to memory and back, where codes and links
-// work on them (staging.h), and what Torch does there with those that travel whole.
+// gpu_cost: what it costs that numbers lie on a GPU: copies to memory and back, where codes and
+// links work on them (staging.h), and what Torch does there with those that travel whole.
 #pragma once
 
 #include <ATen/core/Tensor.h>
