@@ -68,7 +68,7 @@ void describe(Visitor&& option, ClusterConfig& c) {
   option("timeout", c.timeout, above(0), "s",
          "a worker without a sign of life for so long is given up by name");
   option("stuck_timeout", c.stuck_timeout, above(0), "s",
-         "a worker that others wait for so long, and for 10 times the longest step, is given up");
+         "a worker that others wait for and that gets nothing done for so long is given up");
   option("restarts", c.restarts, at_least(0), "restarts",
          "attempts after a failure without a new checkpoint in between, then the run gives up");
   option("check_every", c.check_every, at_least(0), "steps",
