@@ -97,13 +97,17 @@ struct Sublayers {
   Unbiased self(const LayerWeights& layer, const Tensor& x, const PackedTokens& tokens, bool causal,
                 const Dropout& drop) const {
     const AttentionSpec spec{config.heads, causal, tokens.offsets, tokens.offsets, drop};
-    return without_bias(layer.attention_out, ops.self_attention(times(layer.qkv, x), spec));
+    return {ops.self_attention({x, layer.qkv.weight, layer.qkv.bias}, layer.attention_out.weight,
+                               spec, compute),
+            layer.attention_out.bias};
   }
   Unbiased cross(const LayerWeights& layer, const Tensor& x, const PackedTokens& target,
                  const Tensor& memory, const PackedTokens& source, const Dropout& drop) const {
     const AttentionSpec spec{config.heads, false, target.offsets, source.offsets, drop};
-    const Tensor q = times(layer.cross_q, x), kv = times(layer.cross_kv, memory);
-    return without_bias(layer.cross_out, ops.cross_attention(q, kv, spec));
+    return {ops.cross_attention({x, layer.cross_q.weight, layer.cross_q.bias},
+                                {memory, layer.cross_kv.weight, layer.cross_kv.bias},
+                                layer.cross_out.weight, spec, compute),
+            layer.cross_out.bias};
   }
 };
 

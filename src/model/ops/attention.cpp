@@ -3,28 +3,14 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "base/error.h"
+#include "model/ops/attention_context.h"
 #include "model/ops/attention_cpu.h"
-#include "model/ops/cpu_mask.h"
 
 namespace tandem {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-void save(AutogradContext* context, const AttentionSpec& spec) {
-  cpu::save(context, spec.drop);
-  context->saved_data["heads"] = spec.heads;
-  context->saved_data["causal"] = spec.causal;
-  context->saved_data["query_offsets"] = spec.query_offsets;
-  context->saved_data["key_offsets"] = spec.key_offsets;
-}
-
-AttentionSpec load_spec(AutogradContext* context) {
-  return {context->saved_data["heads"].toInt(), context->saved_data["causal"].toBool(),
-          context->saved_data["query_offsets"].toTensor(),
-          context->saved_data["key_offsets"].toTensor(), cpu::load_dropout(context)};
-}
 
 Tensor empty_weights(const cpu::AttentionShape& shape, const Tensor& like) {
   return at::empty({shape.weight_offsets.back()}, like.options());
@@ -40,21 +26,23 @@ struct SelfAttention : torch::autograd::Function<SelfAttention> {
     const cpu::AttentionShape shape(spec, model / spec.heads);
     Tensor out = at::empty({qkv.size(0), model}, qkv.options());
     Tensor weights = empty_weights(shape, qkv);
-    cpu::attention_forward(shape, parts(qkv.const_data_ptr<float>(), model), spec.drop,
-                           out.mutable_data_ptr<float>(), weights.mutable_data_ptr<float>());
-    save(context, spec);
+    cpu::attention_forward(shape, shape.all(), parts(qkv.const_data_ptr<float>(), model), spec.drop,
+                           {out.mutable_data_ptr<float>(), model},
+                           weights.mutable_data_ptr<float>());
+    cpu::save(context, spec);
     context->save_for_backward({qkv, weights});
     return out;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const Tensor &qkv = saved[0], &weights = saved[1];
-    const AttentionSpec spec = load_spec(context);
+    const AttentionSpec spec = cpu::load_attention(context);
+    const Tensor out_gradient = gradients[0].contiguous();
     const std::int64_t model = qkv.size(1) / 3;
     const cpu::AttentionShape shape(spec, model / spec.heads);
     Tensor result = at::empty_like(qkv);
-    cpu::attention_backward(shape, parts(qkv.const_data_ptr<float>(), model), spec.drop,
-                            gradients[0].contiguous().const_data_ptr<float>(),
+    cpu::attention_backward(shape, shape.all(), parts(qkv.const_data_ptr<float>(), model),
+                            spec.drop, {out_gradient.const_data_ptr<float>(), model},
                             weights.const_data_ptr<float>(),
                             parts(result.mutable_data_ptr<float>(), model));
     return {result, Tensor()};
@@ -73,22 +61,23 @@ struct CrossAttention : torch::autograd::Function<CrossAttention> {
     Tensor out = at::empty_like(q);
     Tensor weights = empty_weights(shape, q);
     cpu::attention_forward(
-        shape, parts(q.const_data_ptr<float>(), kv.const_data_ptr<float>(), model), spec.drop,
-        out.mutable_data_ptr<float>(), weights.mutable_data_ptr<float>());
-    save(context, spec);
+        shape, shape.all(), parts(q.const_data_ptr<float>(), kv.const_data_ptr<float>(), model),
+        spec.drop, {out.mutable_data_ptr<float>(), model}, weights.mutable_data_ptr<float>());
+    cpu::save(context, spec);
     context->save_for_backward({q, kv, weights});
     return out;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const Tensor &q = saved[0], &kv = saved[1], &weights = saved[2];
-    const AttentionSpec spec = load_spec(context);
+    const AttentionSpec spec = cpu::load_attention(context);
+    const Tensor out_gradient = gradients[0].contiguous();
     const std::int64_t model = q.size(1);
     const cpu::AttentionShape shape(spec, model / spec.heads);
     Tensor q_result = at::empty_like(q), kv_result = at::empty_like(kv);
     cpu::attention_backward(
-        shape, parts(q.const_data_ptr<float>(), kv.const_data_ptr<float>(), model), spec.drop,
-        gradients[0].contiguous().const_data_ptr<float>(), weights.const_data_ptr<float>(),
+        shape, shape.all(), parts(q.const_data_ptr<float>(), kv.const_data_ptr<float>(), model),
+        spec.drop, {out_gradient.const_data_ptr<float>(), model}, weights.const_data_ptr<float>(),
         parts(q_result.mutable_data_ptr<float>(), kv_result.mutable_data_ptr<float>(), model));
     return {q_result, kv_result, Tensor()};
   }

@@ -81,10 +81,10 @@ AttentionShape::AttentionShape(const AttentionSpec& spec, std::int64_t head_widt
   }
 }
 
-void attention_forward(const AttentionShape& shape, const QueryKeyValue<const float>& in,
-                       const Dropout& drop, float* out, float* weights) {
+void attention_forward(const AttentionShape& shape, Sentences sentences,
+                       const QueryKeyValue<const float>& in, const Dropout& drop, RowsOf<float> out,
+                       float* weights) {
   const Masks masks(drop);
-  const std::int64_t out_stride = shape.heads * shape.width;
   const auto work = [&](std::int64_t begin, std::int64_t end) {
     UnitScratch scratch;
     std::vector<rows::Mask> memory;
@@ -96,45 +96,47 @@ void attention_forward(const AttentionShape& shape, const QueryKeyValue<const fl
       attend({unit.queries, unit.keys, shape.width, shape.causal}, {in.q + q_at, in.q_stride},
              {in.k + kv_at, in.kv_stride}, {in.v + kv_at, in.kv_stride},
              masks_of(unit, masks, memory), weights + unit.weights,
-             {out + unit.q_begin * out_stride + unit.column, out_stride}, scratch);
+             {out.from(unit.q_begin).at + unit.column, out.stride}, scratch);
     }
   };
-  at::parallel_for(0, shape.sentences() * shape.heads, kUnitsATask, work);
+  at::parallel_for(sentences.first * shape.heads, sentences.last * shape.heads, kUnitsATask, work);
 }
 
-void attention_backward(const AttentionShape& shape, const QueryKeyValue<const float>& in,
-                        const Dropout& drop, const float* out_gradient, const float* weights,
+void attention_backward(const AttentionShape& shape, Sentences sentences,
+                        const QueryKeyValue<const float>& in, const Dropout& drop,
+                        RowsOf<const float> out_gradient, const float* weights,
                         const QueryKeyValue<float>& gradient) {
   const Masks masks(drop);
-  const std::int64_t out_stride = shape.heads * shape.width;
+  const auto first = static_cast<std::size_t>(sentences.first);
+  const std::int64_t q_first = shape.q_offsets[first], k_first = shape.k_offsets[first];
   const auto work = [&](std::int64_t begin, std::int64_t end) {
     UnitScratch scratch;
     std::vector<rows::Mask> memory;
     for (std::int64_t index = begin; index < end; ++index) {
       const Unit unit(shape, index);
+      const std::int64_t q_row = unit.q_begin - q_first, k_row = unit.k_begin - k_first;
       const std::int64_t q_at = unit.q_begin * in.q_stride + unit.column;
       const std::int64_t kv_at = unit.k_begin * in.kv_stride + unit.column;
+      const std::int64_t to_q = q_row * gradient.q_stride + unit.column;
+      const std::int64_t to_kv = k_row * gradient.kv_stride + unit.column;
       const UnitInputs inputs{{in.q + q_at, in.q_stride},
                               {in.k + kv_at, in.kv_stride},
                               {in.v + kv_at, in.kv_stride},
-                              {out_gradient + unit.q_begin * out_stride + unit.column, out_stride}};
-      const UnitGradients gradients{{gradient.q + q_at, in.q_stride},
-                                    {gradient.k + kv_at, in.kv_stride},
-                                    {gradient.v + kv_at, in.kv_stride}};
+                              {out_gradient.from(q_row).at + unit.column, out_gradient.stride}};
+      const UnitGradients gradients{{gradient.q + to_q, gradient.q_stride},
+                                    {gradient.k + to_kv, gradient.kv_stride},
+                                    {gradient.v + to_kv, gradient.kv_stride}};
       if (index + shape.heads < end) {
         const Unit next(shape, index + shape.heads);
         const std::int64_t stride = rows::padded(next.keys);
         fetch(in, next, shape.width);
-        fetch_rows(out_gradient + next.q_begin * out_stride + next.column, out_stride, next.queries,
-                   shape.width);
         fetch_rows(weights + next.weights, stride, next.queries, stride);
-        fetch(gradient, next, shape.width);
       }
       attend_backward({unit.queries, unit.keys, shape.width, shape.causal}, inputs,
                       masks_of(unit, masks, memory), weights + unit.weights, gradients, scratch);
     }
   };
-  at::parallel_for(0, shape.sentences() * shape.heads, kUnitsATask, work);
+  at::parallel_for(sentences.first * shape.heads, sentences.last * shape.heads, kUnitsATask, work);
 }
 
 }  // namespace tandem::cpu

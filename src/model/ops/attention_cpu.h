@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/ops/attention.h"
+#include "model/ops/rows_of.h"
 
 namespace tandem::cpu {
 
@@ -17,9 +18,13 @@ struct QueryKeyValue {
   std::int64_t q_stride, kv_stride;
 };
 
+struct Sentences {
+  std::int64_t first, last;  // the last one is not among them
+};
+
 struct AttentionShape {
   explicit AttentionShape(const AttentionSpec& spec, std::int64_t width);
-  std::int64_t sentences() const { return static_cast<std::int64_t>(q_offsets.size()) - 1; }
+  Sentences all() const { return {0, static_cast<std::int64_t>(q_offsets.size()) - 1}; }
 
   std::int64_t heads, width;  // width of a head
   bool causal;
@@ -30,11 +35,14 @@ struct AttentionShape {
 };
 
 // out [Nq, heads * width]; weights: softmax before dropout, kept for the backward pass.
-void attention_forward(const AttentionShape& shape, const QueryKeyValue<const float>& in,
-                       const Dropout& drop, float* out, float* weights);
-// Gradients lie as the inputs do, and are written.
-void attention_backward(const AttentionShape& shape, const QueryKeyValue<const float>& in,
-                        const Dropout& drop, const float* out_gradient, const float* weights,
+void attention_forward(const AttentionShape& shape, Sentences sentences,
+                       const QueryKeyValue<const float>& in, const Dropout& drop, RowsOf<float> out,
+                       float* weights);
+// Of these sentences alone, with whose rows `out_gradient` and `gradient` begin. Gradients are
+// written.
+void attention_backward(const AttentionShape& shape, Sentences sentences,
+                        const QueryKeyValue<const float>& in, const Dropout& drop,
+                        RowsOf<const float> out_gradient, const float* weights,
                         const QueryKeyValue<float>& gradient);
 
 }  // namespace tandem::cpu

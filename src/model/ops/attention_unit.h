@@ -7,15 +7,9 @@
 #include <vector>
 
 #include "model/ops/cpu_rows.h"
+#include "model/ops/rows_of.h"
 
 namespace tandem::cpu {
-
-// Rows of floats, `stride` apart.
-template <class Float>
-struct RowsOf {
-  Float* at;
-  std::int64_t stride;
-};
 
 struct UnitShape {
   std::int64_t queries, keys, width;

@@ -19,13 +19,12 @@ std::int64_t panels_of(std::int64_t columns) {
 
 // Panels first .. last - 1 alone; c begins with the first of them.
 struct PanelProduct {
-  const float* a;
+  RowsOf<const float> a;
   std::int64_t rows, depth;
   const float* panels;
   std::int64_t first, last;
   const float* bias;  // null: none
-  float* c;
-  std::int64_t c_stride;
+  RowsOf<float> c;
 };
 
 TANDEM_CLONES void times_panels_narrow(const PanelProduct& p) {
@@ -36,8 +35,8 @@ TANDEM_CLONES void times_panels_narrow(const PanelProduct& p) {
       for (std::int64_t i = 0; i < p.rows; i += kTileRows) {
         for (std::int64_t k = begin; k < end; ++k) {
           multiply_tile(std::min<std::int64_t>(kTileRows, p.rows - i),
-                        {p.a + i * p.depth + d, p.depth, p.panels + (k * p.depth + d) * kPanel,
-                         part, p.c + i * p.c_stride + (k - p.first) * kPanel, p.c_stride,
+                        {p.a.from(i).at + d, p.a.stride, p.panels + (k * p.depth + d) * kPanel,
+                         part, p.c.from(i).at + (k - p.first) * kPanel, p.c.stride,
                          p.bias == nullptr ? nullptr : p.bias + k * kPanel, d > 0});
         }
       }
@@ -56,8 +55,8 @@ TANDEM_WIDE void times_panels_wide(const PanelProduct& p) {
         for (std::int64_t i = begin; i < end; i += kWideRows) {
           multiply_wide_tile<LeftSide::rows>(
               std::min<std::int64_t>(kWideRows, end - i), std::min<std::int64_t>(2, p.last - k),
-              {p.a + i * p.depth + d, p.depth, p.panels + (k * p.depth + d) * kPanel, part,
-               p.c + i * p.c_stride + (k - p.first) * kPanel, p.c_stride,
+              {p.a.from(i).at + d, p.a.stride, p.panels + (k * p.depth + d) * kPanel, part,
+               p.c.from(i).at + (k - p.first) * kPanel, p.c.stride,
                p.bias == nullptr ? nullptr : p.bias + k * kPanel, d > 0, p.depth * kPanel});
         }
       }
@@ -120,26 +119,39 @@ Panels Panels::of_turned(const float* matrix, std::int64_t depth, std::int64_t c
   return panels;
 }
 
-void Panels::times(const float* a, std::int64_t rows, const float* bias, float* c) const {
+void Panels::times(RowsOf<const float> a, std::int64_t rows, const float* bias,
+                   RowsOf<float> c) const {
   const std::int64_t whole = columns_ / kPanel, rest = columns_ % kPanel;
-  times_panels({a, rows, depth_, values_.data(), 0, whole, bias, c, columns_});
+  times_panels({a, rows, depth_, values_.data(), 0, whole, bias, c});
   if (rest == 0) return;
   float shift[kPanel] = {}, sums[kTileRows * kPanel];
   if (bias != nullptr) std::copy_n(bias + whole * kPanel, rest, shift);
   for (std::int64_t i = 0; i < rows; i += kTileRows) {
     const std::int64_t count = std::min<std::int64_t>(kTileRows, rows - i);
-    times_panels({a + i * depth_, count, depth_, values_.data() + whole * depth_ * kPanel, 0, 1,
-                  shift, sums, kPanel});
+    times_panels({a.from(i),
+                  count,
+                  depth_,
+                  values_.data() + whole * depth_ * kPanel,
+                  0,
+                  1,
+                  shift,
+                  {sums, kPanel}});
     for (std::int64_t r = 0; r < count; ++r) {
-      std::copy_n(sums + r * kPanel, rest, c + (i + r) * columns_ + whole * kPanel);
+      std::copy_n(sums + r * kPanel, rest, c.from(i + r).at + whole * kPanel);
     }
   }
 }
 
 void Panels::times_columns(const float* a, std::int64_t rows, std::int64_t first, std::int64_t last,
                            float* c, std::int64_t stride) const {
-  times_panels(
-      {a, rows, depth_, values_.data(), first / kPanel, panels_of(last), nullptr, c, stride});
+  times_panels({{a, depth_},
+                rows,
+                depth_,
+                values_.data(),
+                first / kPanel,
+                panels_of(last),
+                nullptr,
+                {c, stride}});
 }
 
 }  // namespace tandem::cpu

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/cpu_clones.h"
+#include "model/ops/rows_of.h"
 
 namespace tandem::cpu {
 
@@ -19,7 +20,10 @@ class Panels {
   static Panels of_turned(const float* matrix, std::int64_t depth, std::int64_t columns);
 
   // c [rows, columns] = a [rows, depth] times the matrix, plus bias (null: none) in each row.
-  void times(const float* a, std::int64_t rows, const float* bias, float* c) const;
+  void times(RowsOf<const float> a, std::int64_t rows, const float* bias, RowsOf<float> c) const;
+  void times(const float* a, std::int64_t rows, const float* bias, float* c) const {
+    times({a, depth_}, rows, bias, {c, columns_});
+  }
   // Columns first .. last - 1 alone, first being a multiple of 16, without bias. Rows of c are
   // `stride` apart and have room for whole panels.
   void times_columns(const float* a, std::int64_t rows, std::int64_t first, std::int64_t last,

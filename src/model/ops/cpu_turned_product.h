@@ -5,12 +5,14 @@
 
 #include <cstdint>
 
+#include "model/ops/rows_of.h"
+
 namespace tandem::cpu {
 
 struct TurnedProduct {
-  const float* a;  // [depth, a_columns]
+  RowsOf<const float> a;  // [depth, a_columns]
   std::int64_t a_columns;
-  const float* b;  // [depth, b_columns], a multiple of 16
+  RowsOf<const float> b;  // [depth, b_columns], a multiple of 16
   std::int64_t b_columns, depth;
   float* c;  // [a_columns, b_columns]
   bool add;  // to what is in c

@@ -42,9 +42,9 @@ bool is_quick_turned(const Tensor& a, const Tensor& b) {
 }
 
 void multiply_turned(Tensor& out, const Tensor& a, const Tensor& b, bool add) {
-  const cpu::TurnedProduct product{.a = a.const_data_ptr<float>(),
+  const cpu::TurnedProduct product{.a = {a.const_data_ptr<float>(), a.size(1)},
                                    .a_columns = a.size(1),
-                                   .b = b.const_data_ptr<float>(),
+                                   .b = {b.const_data_ptr<float>(), b.size(1)},
                                    .b_columns = b.size(1),
                                    .depth = a.size(0),
                                    .c = out.mutable_data_ptr<float>(),

@@ -4,7 +4,7 @@
 
 #include "config/model_config.h"
 #include "model/ops/activation.h"
-#include "model/ops/attention.h"
+#include "model/ops/attention_layer.h"
 #include "model/ops/linear.h"
 #include "model/ops/projection_loss.h"
 #include "model/ops/residual_norm.h"
@@ -13,8 +13,8 @@ namespace tandem {
 
 struct OpTable {
   decltype(&tandem::linear) linear;
-  decltype(&tandem::self_attention) self_attention;
-  decltype(&tandem::cross_attention) cross_attention;
+  decltype(&tandem::self_attention_layer) self_attention;
+  decltype(&tandem::cross_attention_layer) cross_attention;
   decltype(&tandem::residual_norm) residual_norm;
   decltype(&tandem::bias_activation_dropout) bias_activation_dropout;
   decltype(&tandem::projection_loss) projection_loss;
@@ -22,10 +22,10 @@ struct OpTable {
 
 inline OpTable op_table(Ops ops) {
   if (ops == Ops::plain) {
-    return {linear_plain,        self_attention_plain,          cross_attention_plain,
+    return {linear_plain,        self_attention_layer_plain,    cross_attention_layer_plain,
             residual_norm_plain, bias_activation_dropout_plain, projection_loss_plain};
   }
-  return {linear,        self_attention,          cross_attention,
+  return {linear,        self_attention_layer,    cross_attention_layer,
           residual_norm, bias_activation_dropout, projection_loss};
 }
 
