@@ -3,19 +3,20 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "model/ops/attention_cpu.h"
 #include "model/ops/cpu_product.h"
+#include "model/ops/cpu_rows.h"
 #include "model/ops/cpu_turned_product.h"
 #include "model/ops/product_choice.h"
 
 namespace tandem::cpu {
 namespace {
 
-constexpr std::int64_t kBlockRows = 192;    // a thread
+constexpr std::int64_t kLeastBlockRows = 48, kBlockRows = 192, kRowsWorthBlocks = 96;
 constexpr std::int64_t kWidestBlock = 192;  // four matrices of this width take 590 KB
-constexpr std::int64_t kTaskRows = 96,
-                       kLineFloats = 16;  // kLineFloats: floats in a line of the cache
+constexpr std::int64_t kLineFloats = 16;    // in a line of the cache
 
 // An odd number of lines apart, rows use all of the nearest cache; an even one leaves most of it
 // empty.
@@ -40,22 +41,29 @@ struct Block {
   Sentences sentences;
   Rows queries, keys;
 
-  // Those of input i of n: the first has the queries, the last the keys.
+  // Of input i: the first has the queries.
   const Rows& rows(std::size_t i) const { return i == 0 ? queries : keys; }
+  std::int64_t most() const { return std::max(queries.count(), keys.count()); }
 };
 
+Block block_of(const AttentionShape& shape, Sentences sentences) {
+  const auto rows = [&](std::span<const std::int32_t> offsets) -> Block::Rows {
+    return {offsets[static_cast<std::size_t>(sentences.first)],
+            offsets[static_cast<std::size_t>(sentences.last)]};
+  };
+  return {sentences, rows(shape.q_offsets), rows(shape.k_offsets)};
+}
+
+// Several blocks a thread, so that all have about as much to do.
 std::vector<Block> cut_into_blocks(const AttentionShape& shape) {
-  const std::int64_t wanted = kBlockRows * at::get_num_threads();
+  const Sentences all = shape.all();
+  const std::int64_t even = block_of(shape, all).most() / (4 * at::get_num_threads());
+  const std::int64_t wanted = std::clamp(even, kLeastBlockRows, kBlockRows);
   std::vector<Block> blocks;
-  std::int64_t first = 0;
-  for (std::int64_t last = 1; last <= shape.all().last; ++last) {
-    const auto rows = [&](std::span<const std::int32_t> offsets) -> Block::Rows {
-      return {offsets[static_cast<std::size_t>(first)], offsets[static_cast<std::size_t>(last)]};
-    };
-    const Block block{{first, last}, rows(shape.q_offsets), rows(shape.k_offsets)};
-    if (last < shape.all().last && std::max(block.queries.count(), block.keys.count()) < wanted) {
-      continue;
-    }
+  std::int64_t first = all.first;
+  for (std::int64_t last = first + 1; last <= all.last; ++last) {
+    const Block block = block_of(shape, {first, last});
+    if (last < all.last && block.most() < wanted) continue;
     blocks.push_back(block);
     first = last;
   }
@@ -68,35 +76,26 @@ std::int64_t most_rows(const std::vector<Block>& blocks, std::size_t input) {
   return most;
 }
 
-void multiply_rows_of(RowsOf<const float> a, std::int64_t count, const Panels& panels,
-                      const Tensor& bias, RowsOf<float> c) {
-  const float* shift = bias.defined() ? bias.const_data_ptr<float>() : nullptr;
-  at::parallel_for(0, count, kTaskRows, [&](std::int64_t begin, std::int64_t end) {
-    panels.times(a.from(begin), end - begin, shift, c.from(begin));
-  });
+// By several threads, each with blocks of its own.
+template <class Work>
+void for_each_block(const std::vector<Block>& blocks, const Work& work) {
+  at::parallel_for(0, static_cast<std::int64_t>(blocks.size()), 1,
+                   [&](std::int64_t begin, auto end) {
+                     for (std::int64_t i = begin; i < end; ++i)
+                       work(blocks[static_cast<std::size_t>(i)]);
+                   });
 }
 
 // weight [columns of a, columns of b] += transpose of a times b, of `count` rows.
 void add_weight_gradient(Tensor& weight, RowsOf<const float> a, RowsOf<const float> b,
                          std::int64_t count) {
-  const TurnedProduct product{.a = a,
-                              .a_columns = weight.size(0),
-                              .b = b,
-                              .b_columns = weight.size(1),
-                              .depth = count,
-                              .c = weight.mutable_data_ptr<float>(),
-                              .add = true};
-  at::parallel_for(0, weight.size(0), kTaskRows, [&](std::int64_t begin, std::int64_t end) {
-    turned_product(product, begin, end);
-  });
-}
-
-TANDEM_CLONES void add_rows(float* sum, RowsOf<const float> rows, std::int64_t count,
-                            std::int64_t columns) {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float* row = rows.at + i * rows.stride;
-    for (std::int64_t c = 0; c < columns; ++c) sum[c] += row[c];
-  }
+  turned_product({.a = a,
+                  .a_columns = weight.size(0),
+                  .b = b,
+                  .b_columns = weight.size(1),
+                  .depth = count,
+                  .c = weight.mutable_data_ptr<float>(),
+                  .add = true});
 }
 
 Panels turned_panels(const Tensor& weight) {
@@ -127,7 +126,7 @@ bool has_attention_blocks(std::span<const AttentionInput> inputs, const Tensor& 
            has_quick_product(rows, columns) && has_quick_turned_product(rows, columns);
   };
   return fits(out_weight) && std::all_of(inputs.begin(), inputs.end(), [&](const auto& input) {
-           return fits(input.weight) && input.x.size(0) >= kTaskRows;
+           return fits(input.weight) && input.x.size(0) >= kRowsWorthBlocks;
          });
 }
 
@@ -147,18 +146,23 @@ Tensor attention_blocks_forward(std::span<const AttentionInput> inputs, const Te
   Tensor out = at::empty({count, out_weight.size(0)}, options);
   const Panels behind = turned_panels(out_weight);
   const RowsOf<float> mixed = rows_to(kept.mixed);
+  const RowsOf<float> result = rows_to(out);
+  float* weights = kept.weights.mutable_data_ptr<float>();
+  std::vector<RowsOf<float>> projected;
+  for (Tensor& x : kept.projected) projected.push_back(rows_to(x));
   const auto qkv = parts(all_rows_in(kept.projected), model);
-  for (const Block& block : cut_into_blocks(shape)) {
+  const float* out_bias = nullptr;  // what follows adds it
+  const std::vector<Block> blocks = cut_into_blocks(shape);
+  for_each_block(blocks, [&](const Block& block) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Block::Rows& rows = block.rows(i);
-      multiply_rows_of(rows_in(inputs[i].x).from(rows.first), rows.count(), before[i],
-                       inputs[i].bias, rows_to(kept.projected[i]).from(rows.first));
+      const auto [first, last] = block.rows(i);
+      before[i].times(rows_in(inputs[i].x).from(first), last - first,
+                      inputs[i].bias.const_data_ptr<float>(), projected[i].from(first));
     }
-    attention_forward(shape, block.sentences, qkv, spec.drop, mixed,
-                      kept.weights.mutable_data_ptr<float>());
-    multiply_rows_of(rows_in(kept.mixed).from(block.queries.first), block.queries.count(), behind,
-                     {}, rows_to(out).from(block.queries.first));
-  }
+    attention_forward(shape, block.sentences, qkv, spec.drop, mixed, weights);
+    const auto [first, last] = block.queries;
+    behind.times(rows_in(kept.mixed).from(first), last - first, out_bias, result.from(first));
+  });
   return out;
 }
 
@@ -167,40 +171,68 @@ AttentionGradients attention_blocks_backward(std::span<const AttentionInput> inp
                                              const AttentionKept& kept, const Tensor& gradient) {
   const std::int64_t model = out_weight.size(1);
   const AttentionShape shape(spec, model / spec.heads);
-  const auto options = gradient.options();
   const std::vector<Block> blocks = cut_into_blocks(shape);
-  AttentionGradients result;
-  result.out_weight = at::zeros_like(out_weight);
+  const Block whole = block_of(shape, shape.all());
+  const bool alone = at::get_num_threads() == 1;
+  // Gradients of queries, keys and values: of one block, or of all where threads have several.
+  std::vector<Tensor> slopes;
   std::vector<Panels> before;
-  std::vector<Tensor> scratch;  // gradients of a block's queries, keys and values
-  std::vector<RowsOf<float>> of_projected;
+  AttentionGradients result;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const AttentionInput& input = inputs[i];
+    const std::int64_t rows = alone ? most_rows(blocks, i) : whole.rows(i).count();
+    slopes.push_back(at::empty({rows, spread_stride(input.weight.size(0))}, gradient.options()));
     before.push_back(straight_panels(input.weight));
-    scratch.push_back(
-        at::empty({most_rows(blocks, i), spread_stride(input.weight.size(0))}, options));
-    of_projected.push_back(rows_to(scratch.back()));
     result.inputs.push_back(
         {at::empty_like(input.x), at::zeros_like(input.weight), at::zeros_like(input.bias)});
   }
+  result.out_weight = at::zeros_like(out_weight);
   const Panels behind = straight_panels(out_weight);
-  Tensor of_mixed = at::empty({most_rows(blocks, 0), spread_stride(model)}, options);
   const auto qkv = parts(all_rows_in(kept.projected), model);
-  for (const Block& block : blocks) {
-    const auto own = rows_in(gradient).from(block.queries.first);
-    multiply_rows_of(own, block.queries.count(), behind, {}, rows_to(of_mixed));
-    add_weight_gradient(result.out_weight, own, rows_in(kept.mixed).from(block.queries.first),
-                        block.queries.count());
-    attention_backward(shape, block.sentences, qkv, spec.drop, rows_in(of_mixed),
-                       kept.weights.const_data_ptr<float>(), parts(of_projected, model));
+  const auto rows_before = [&](const Block& block, std::size_t i) {
+    return alone ? 0 : block.rows(i).first;
+  };
+
+  const auto go_through_rows = [&](const Block& block) {
+    const auto [q_first, q_last] = block.queries;
+    const std::int64_t stride = spread_stride(model);
+    const auto of_mixed = std::make_unique_for_overwrite<float[]>(
+        static_cast<std::size_t>(stride * (q_last - q_first)));
+    behind.times(rows_in(gradient).from(q_first), q_last - q_first, nullptr,
+                 {of_mixed.get(), stride});
+    std::vector<RowsOf<float>> own;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Block::Rows& rows = block.rows(i);
-      const auto slopes = rows_in(scratch[i]);
-      AttentionInput& to = result.inputs[i];
-      multiply_rows_of(slopes, rows.count(), before[i], {}, rows_to(to.x).from(rows.first));
-      add_weight_gradient(to.weight, slopes, rows_in(inputs[i].x).from(rows.first), rows.count());
-      add_rows(to.bias.mutable_data_ptr<float>(), slopes, rows.count(), to.bias.size(0));
+      own.push_back(rows_to(slopes[i]).from(rows_before(block, i)));
     }
+    attention_backward(shape, block.sentences, qkv, spec.drop, {of_mixed.get(), stride},
+                       kept.weights.const_data_ptr<float>(), parts(own, model));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto [first, last] = block.rows(i);
+      before[i].times({own[i].at, own[i].stride}, last - first, nullptr,
+                      rows_to(result.inputs[i].x).from(first));
+    }
+  };
+  const auto add_to_weights = [&](const Block& block) {
+    const auto [q_first, q_last] = block.queries;
+    add_weight_gradient(result.out_weight, rows_in(gradient).from(q_first),
+                        rows_in(kept.mixed).from(q_first), q_last - q_first);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto [first, last] = block.rows(i);
+      const auto own = rows_in(slopes[i]).from(rows_before(block, i));
+      AttentionInput& to = result.inputs[i];
+      add_weight_gradient(to.weight, own, rows_in(inputs[i].x).from(first), last - first);
+      rows::add_rows(to.bias.mutable_data_ptr<float>(), own.at, own.stride, last - first,
+                     to.bias.size(0));
+    }
+  };
+  if (alone) {
+    for (const Block& block : blocks) {
+      go_through_rows(block);
+      add_to_weights(block);
+    }
+  } else {  // sums over rows in the same order, whoever computed these
+    for_each_block(blocks, go_through_rows);
+    add_to_weights(whole);
   }
   return result;
 }

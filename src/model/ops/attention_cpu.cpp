@@ -53,13 +53,15 @@ void fetch_rows(const float* at, std::int64_t stride, std::int64_t count, std::i
   }
 }
 
+// q_first and k_first: rows of queries and keys that lie before the first one.
 template <class Float>
-void fetch(const QueryKeyValue<Float>& rows, const Unit& unit, std::int64_t width) {
-  const std::int64_t kv_at = unit.k_begin * rows.kv_stride + unit.column;
+void fetch(const QueryKeyValue<Float>& rows, const Unit& unit, std::int64_t width,
+           std::int64_t q_first = 0, std::int64_t k_first = 0) {
+  const std::int64_t kv_at = (unit.k_begin - k_first) * rows.kv_stride + unit.column;
+  const std::int64_t q_at = (unit.q_begin - q_first) * rows.q_stride + unit.column;
   fetch_rows(rows.k + kv_at, rows.kv_stride, unit.keys, width);
   fetch_rows(rows.v + kv_at, rows.kv_stride, unit.keys, width);
-  fetch_rows(rows.q + unit.q_begin * rows.q_stride + unit.column, rows.q_stride, unit.queries,
-             width);
+  fetch_rows(rows.q + q_at, rows.q_stride, unit.queries, width);
 }
 
 // Some ten thousand multiplications a task.
@@ -130,7 +132,10 @@ void attention_backward(const AttentionShape& shape, Sentences sentences,
         const Unit next(shape, index + shape.heads);
         const std::int64_t stride = rows::padded(next.keys);
         fetch(in, next, shape.width);
+        fetch_rows(out_gradient.from(next.q_begin - q_first).at + next.column, out_gradient.stride,
+                   next.queries, shape.width);
         fetch_rows(weights + next.weights, stride, next.queries, stride);
+        fetch(gradient, next, shape.width, q_first, k_first);
       }
       attend_backward({unit.queries, unit.keys, shape.width, shape.causal}, inputs,
                       masks_of(unit, masks, memory), weights + unit.weights, gradients, scratch);

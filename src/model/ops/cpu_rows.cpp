@@ -12,6 +12,13 @@ TANDEM_CLONES void bias_relu_masked(float* x, const float* bias, Mask mask, std:
   for (std::int64_t c = 0; c < n; ++c) x[c] = std::max(x[c] + bias[c], 0.0f) * factor(mask, c);
 }
 
+TANDEM_CLONES void add_rows(float* __restrict__ sum, const float* __restrict__ x,
+                            std::int64_t stride, std::int64_t count, std::int64_t n) {
+  for (std::int64_t i = 0; i < count; ++i, x += stride) {
+    for (std::int64_t c = 0; c < n; ++c) sum[c] += x[c];
+  }
+}
+
 TANDEM_CLONES void relu(float* x, std::int64_t n) {
   for (std::int64_t c = 0; c < n; ++c) x[c] = std::max(x[c], 0.0f);
 }

@@ -22,7 +22,9 @@ struct Mask {
 
 void masked(float* out, const float* x, Mask mask, std::int64_t n);             // out = mask * x
 void bias_relu_masked(float* x, const float* bias, Mask mask, std::int64_t n);  // in place
-void relu(float* x, std::int64_t n);                                            // in place
+// sum += each of `count` rows of n, `stride` apart.
+void add_rows(float* sum, const float* x, std::int64_t stride, std::int64_t count, std::int64_t n);
+void relu(float* x, std::int64_t n);  // in place
 // grad where out (of bias_relu_masked) is positive, times scale; else 0
 void relu_backward(float* out_grad, const float* grad, const float* out, float scale,
                    std::int64_t n);

@@ -18,7 +18,7 @@ struct TurnedProduct {
   bool add;  // to what is in c
 };
 
-// Rows begin .. end - 1 of c. No element depends on where others are computed.
-void turned_product(const TurnedProduct& product, std::int64_t begin, std::int64_t end);
+// By several threads; no element depends on their number.
+void turned_product(const TurnedProduct& product);
 
 }  // namespace tandem::cpu

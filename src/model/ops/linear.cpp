@@ -49,9 +49,7 @@ void multiply_turned(Tensor& out, const Tensor& a, const Tensor& b, bool add) {
                                    .depth = a.size(0),
                                    .c = out.mutable_data_ptr<float>(),
                                    .add = add};
-  at::parallel_for(0, a.size(1), kRowsATask, [&](std::int64_t begin, std::int64_t end) {
-    cpu::turned_product(product, begin, end);
-  });
+  cpu::turned_product(product);
 }
 
 struct QuickLinear : torch::autograd::Function<QuickLinear> {
