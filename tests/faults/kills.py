@@ -178,12 +178,14 @@ class StuckIn:
     patience: int = 1  # times cluster.stuck_timeout
 
 
+# A model that learns nothing, so that its translations stay long, and next to no text to train on.
+EVALUATING = ("optim.lr=1.0e-9", "batch.tokens=100", "eval.every=1", "eval.beam=8", "checkpoint.every=0", "checkpoint.best=0")
 # A large model and next to no text: rank 0 waits for its disk.
 SAVING = ("model.d_model=512", "model.ffn=2048", "batch.tokens=100", "eval.every=0", "checkpoint.every=1", "optim.ema=0")
 STUCK_IN = {
     "a step": StuckIn(BUSY, False, ("forward and backward", "update")),
     "an exchange": StuckIn(BUSY, True, ("exchange", "end of step")),
-    "an evaluation": StuckIn(("checkpoint.every=0", "eval.every=1", "eval.beam=8"), False, ("evaluation",)),
+    "an evaluation": StuckIn(EVALUATING, True, ("evaluation",)),
     "a save": StuckIn(SAVING, True, ("saving",), (0,), 10),
 }
 
@@ -223,7 +225,7 @@ def stuck_worker(workshop, cases, rng):
     limit, longest = 2, dict.fromkeys(STUCK_IN, 0.0)
     for case in range(cases):
         name = list(STUCK_IN)[case % len(STUCK_IN)]
-        for _ in range(5):
+        for _ in range(8):
             took, phase = stop_one(workshop, rng, STUCK_IN[name], limit)
             if phase in STUCK_IN[name].phases:
                 break  # else it had left just before, and was found all the same
