@@ -122,7 +122,7 @@ std::vector<RowsOf<const float>> all_rows_in(const std::vector<Tensor>& tensors)
 bool has_attention_blocks(std::span<const AttentionInput> inputs, const Tensor& out_weight) {
   const auto fits = [](const Tensor& weight) {
     const std::int64_t rows = weight.size(0), columns = weight.size(1);
-    return columns <= kWidestBlock && has_quick_product(columns, rows) &&
+    return weight.is_contiguous() && columns <= kWidestBlock && has_quick_product(columns, rows) &&
            has_quick_product(rows, columns) && has_quick_turned_product(rows, columns);
   };
   return fits(out_weight) && std::all_of(inputs.begin(), inputs.end(), [&](const auto& input) {
