@@ -1,12 +1,12 @@
 #include "cluster/codec_cost.h"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <optional>
 #include <thread>
 #include <vector>
 
+#include "cluster/least_seconds.h"
 #include "cluster/link_codec.h"
 #include "cluster/wire_codec.h"
 
@@ -18,14 +18,11 @@ constexpr std::int64_t kTries = 3, kNumbers = 1 << 20;
 
 template <class Work>
 double quickest(Work&& work) {
-  double least = 1e9;
-  for (std::int64_t i = 0; i < kTries; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work(GradRange{i * kNumbers, (i + 1) * kNumbers});
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    least = std::min(least, took.count());
-  }
-  return least / static_cast<double>(kNumbers);
+  return least_seconds(kTries,
+                       [&](std::int64_t i) {
+                         work(GradRange{i * kNumbers, (i + 1) * kNumbers});
+                       }) /
+         static_cast<double>(kNumbers);
 }
 
 std::vector<float> some_numbers() {

@@ -2,9 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
-#include <chrono>
-
+#include "cluster/least_seconds.h"
 #include "cluster/staging.h"
 
 namespace tandem {
@@ -14,14 +12,7 @@ constexpr std::int64_t kGpuTries = 3, kTried = 1 << 20;
 
 template <class Work>
 double seconds_per_number(Work&& work) {
-  double least = 1e9;
-  for (std::int64_t i = 0; i < kGpuTries; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    least = std::min(least, took.count());
-  }
-  return least / static_cast<double>(kTried);
+  return least_seconds(kGpuTries, [&](std::int64_t) { work(); }) / static_cast<double>(kTried);
 }
 
 // Of two hosts: a message is made, and both hosts' become the sum.
