@@ -17,10 +17,17 @@ import time
 import peers
 
 
+def side_of(text, language):
+    found = sorted(text.glob(f"train.{language}*"))
+    if not found:
+        raise SystemExit(f"bench: {text} has no train.{language} or train.{language}.gz")
+    return str(found[0])
+
+
 def calls(text):
     """Name and arguments of each, in order."""
     trained = ["--text", str(text)] if text else []
-    forced = [side for option, name in (("--src", "train.en*"), ("--ref", "train.de*")) for side in (option, str(next(text.glob(name))))] if text else []
+    forced = ["--src", side_of(text, "en"), "--ref", side_of(text, "de")] if text else []
     decoding = [["decode", "--forced", "tiny", *forced], ["decode", "--forced", "base", "--lines", "240", *forced]] if text else [["decode"]]
     return [["train", "--model", "tiny", "--learn-steps", "0", *trained],
             ["train", "--model", "base", "--learn-steps", "0", "--speed-steps", "4", *trained],
@@ -46,13 +53,15 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="file of results; what it has is not measured again")
     parser.add_argument("--only", help="these alone, by name")
     options = parser.parse_args()
+    planned = calls(options.text)
+    chosen = options.only.split(",") if options.only else [name for name, *_ in planned]
+    if strange := set(chosen) - {name for name, *_ in planned}:
+        raise SystemExit(f"bench: not among all: {', '.join(sorted(strange))}")
     failed = []
     with tempfile.TemporaryDirectory() as name:
         kept = options.keep or pathlib.Path(name) / "results.jsonl"
         known = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-        for call in calls(options.text):
-            if options.only and call[0] not in options.only.split(","):
-                continue
+        for call in (call for call in planned if call[0] in chosen):
             print(f"== {' '.join(call)}", file=sys.stderr, flush=True)
             result = next((r for r in known if r["call"] == call and r["json"] == options.json), None)
             if result is None:
