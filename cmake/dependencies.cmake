@@ -26,11 +26,23 @@ if(TANDEM_FUZZ)
   return()
 endif()
 
-# LibTorch: the one that CMAKE_PREFIX_PATH names, else the wheel that scripts/setup put into .venv.
+# LibTorch: the one that CMAKE_PREFIX_PATH names, else the wheel that scripts/setup put into .venv. Where that is built
+# for CUDA, its CMake files ask for a toolkit, which setup put beside it.
+set(TANDEM_VENV ${CMAKE_SOURCE_DIR}/.venv CACHE PATH "where scripts/setup installed LibTorch")
+file(GLOB torch_wheel ${TANDEM_VENV}/lib/python3*/site-packages/torch)
+file(GLOB cuda_toolkit ${TANDEM_VENV}/lib/python3*/site-packages/nvidia/cu13)
+file(GLOB nccl ${TANDEM_VENV}/lib/python3*/site-packages/nvidia/nccl)
+if(EXISTS ${cuda_toolkit}/bin/nvcc)
+  set(CUDAToolkit_ROOT ${cuda_toolkit})
+  set(CUDA_TOOLKIT_ROOT_DIR ${cuda_toolkit})
+  set(CMAKE_CUDA_COMPILER ${cuda_toolkit}/bin/nvcc)
+endif()
+if(NOT DEFINED TORCH_CUDA_ARCH_LIST)
+  set(TORCH_CUDA_ARCH_LIST 7.5)  # for kernels of our own, of which there are none; else CMake looks for a GPU
+endif()
+find_package(Torch 2.13 REQUIRED HINTS ${torch_wheel}/share/cmake/Torch)
 # Its folder of headers also holds another version of fmt; a link to ours, which is searched first, keeps
 # one program from having two.
-file(GLOB torch_wheel ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
-find_package(Torch 2.13 REQUIRED HINTS ${torch_wheel}/share/cmake/Torch)
 find_path(FMT_INCLUDE fmt/format.h REQUIRED NO_CMAKE_PATH NO_CMAKE_ENVIRONMENT_PATH)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/include_first)
 file(CREATE_LINK ${FMT_INCLUDE}/fmt ${CMAKE_BINARY_DIR}/include_first/fmt SYMBOLIC)
@@ -38,6 +50,18 @@ file(CREATE_LINK ${FMT_INCLUDE}/fmt ${CMAKE_BINARY_DIR}/include_first/fmt SYMBOL
 add_library(tandem_torch INTERFACE)
 target_include_directories(tandem_torch SYSTEM INTERFACE ${CMAKE_BINARY_DIR}/include_first ${TORCH_INCLUDE_DIRS})
 target_link_libraries(tandem_torch INTERFACE ${TORCH_LIBRARIES})
+if(TARGET torch_cuda)
+  # Several GPUs sum by NCCL. LibTorch has its code, or links to it, but not its header.
+  find_path(NCCL_INCLUDE nccl.h HINTS ${nccl}/include)
+  if(NOT NCCL_INCLUDE)
+    message(FATAL_ERROR "This LibTorch is built for CUDA, and nccl.h was not found: install libnccl-dev, or set NCCL_INCLUDE to its folder.")
+  endif()
+  target_include_directories(tandem_torch SYSTEM INTERFACE ${NCCL_INCLUDE})
+  target_compile_definitions(tandem_torch INTERFACE USE_C10D_NCCL)
+  if(nccl)
+    target_link_options(tandem_torch INTERFACE -Wl,-rpath,${nccl}/lib -Wl,-rpath-link,${nccl}/lib)
+  endif()
+endif()
 # at::parallel_for is a loop of OpenMP in its header. Options instead of find_package(OpenMP): the wheel brings a
 # libgomp.so.1 of its own, and the program must find one only.
 target_compile_options(tandem_torch INTERFACE -fopenmp)

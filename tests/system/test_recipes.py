@@ -38,7 +38,7 @@ SMALLER = {
     "multi30k": {"configs/multi30k-tiny.yaml": "configs/multi30k-tiny.yaml small.yaml", "stop.steps=18000": "stop.steps=6",
                  "--vocab-size 6000": "--vocab-size 120", "tandem get multi30k": "tandem get multi30k --catalog catalog.json",
                  "--best 3": "--best 2"},
-    "wmt14-base": {**BASE, **MPIRUN, "--vocab-size 32768": "--vocab-size 120",
+    "wmt14-base": {**BASE, **MPIRUN, "device=cuda cluster": "device=cpu cluster", "--vocab-size 32768": "--vocab-size 120",
                    "tandem get wmt14-en-de": "tandem get wmt14-en-de --catalog catalog.json", "--best 5": "--best 2"},
     "fine-tuning": {**TUNED, "eval.every=200": "eval.every=2"},
     "slow-links": {**BASE, **MPIRUN, "cluster.require=1.3": "cluster.require=0.001"},
