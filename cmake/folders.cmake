@@ -24,7 +24,7 @@ target_precompile_headers(tandem_torch_header PRIVATE <ATen/ATen.h> <ATen/Parall
 function(split_by_need_of_torch plain torch)
   foreach(source ${ARGN})
     file(STRINGS ${source} needs REGEX
-         "#include (<ATen|<torch|\"model/(tensor|transformer|flat_params|weights|decoder_cache|packed_tokens|model_f|init|positions|memorize|ops|decode/(top_words|step_weights|quick_decoding))|\"cluster/(comm|grad_exchange|host_lane|leader_link|shard_link|local_courier|local_exchange|rank_threads|replicas|staging|gpu_cost)|\"train/|\"translate/batch_workers|\"cli/run_)")
+         "#include (<ATen|<c10|<torch|\"model/(tensor|transformer|flat_params|weights|decoder_cache|packed_tokens|model_f|init|positions|memorize|ops|decode/(top_words|step_weights|quick_decoding))|\"cluster/(comm|grad_exchange|host_lane|leader_link|shard_link|local_courier|local_exchange|rank_threads|replicas|staging|bucket_gate|gpu_cost)|\"train/|\"translate/batch_workers|\"cli/run_)")
     if(needs)
       list(APPEND with ${source})
     else()

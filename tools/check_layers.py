@@ -49,7 +49,7 @@ FMT_FILE = "base/format.h"
 TEST_LIBRARIES = ("gtest/", "gmock/")
 TORCH = ("torch/", "ATen/", "c10/")
 TORCH_FOLDERS = ("model", "translate", "train", "cli", "bench")
-TORCH_FILES = re.compile(r"cluster/(comm|grad_exchange|host_lane|leader_link|shard_link|local_courier|local_exchange|rank_threads|replicas|staging|gpu_cost)(_\w+)?\.(h|cpp)")
+TORCH_FILES = re.compile(r"cluster/(comm|grad_exchange|host_lane|leader_link|shard_link|local_courier|local_exchange|rank_threads|replicas|staging|bucket_gate|gpu_cost)(_\w+)?\.(h|cpp)")
 C10D = "torch/csrc/distributed/"
 C10D_FILE = "cluster/comm.cpp"
 

@@ -83,7 +83,7 @@ void leave_out_refused(const RunConfig& config, PlanRequest& request) {
 }
 
 PlanRequest request_of(const Options& o, const RunConfig& config) {
-  const ClusterShape shape{o.hosts, o.workers_per_host};
+  const ClusterShape shape{o.hosts, o.workers_per_host, config.device == DeviceChoice::cuda};
   const TextFacts text = text_facts(config);
   const std::vector<Json> journal = journal_of(o);
   const ComputeEstimate compute = compute_of_options(o, config, text, shape, journal);

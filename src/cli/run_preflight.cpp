@@ -56,7 +56,6 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   setting.schemes = parts.schemes.empty() ? schemes_to_try(config, {}) : parts.schemes;
   setting.local_steps = config.cluster.local_steps.value_or(0);
   setting.workers_share_cores = device_of(config.device).is_cpu();
-  setting.facts.after_backward = !setting.workers_share_cores;
   setting.require = config.cluster.require;
   setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
   setting.needs.memory_bytes = static_cast<double>(

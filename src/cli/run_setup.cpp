@@ -1,12 +1,14 @@
 #include "cli/run_setup.h"
 
 #include <ATen/Parallel.h>
+#include <torch/cuda.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/format.h"
 #include "base/hash.h"
+#include "cluster/world.h"
 #include "config/dump.h"
 #include "data/dataset.h"
 #include "train/lr_schedule.h"
@@ -19,9 +21,17 @@ at::Device device_of(DeviceChoice choice, int local_rank) {
         "device=cuda, but this machine has no CUDA device or this LibTorch has no CUDA; "
         "set device=auto");
   }
-  const bool cuda = choice != DeviceChoice::cpu && at::hasCUDA();
-  return cuda ? at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(local_rank))
-              : at::Device(at::kCPU);
+  if (choice == DeviceChoice::cpu || !at::hasCUDA()) return at::kCPU;
+  const int gpu = gpu_of(local_rank, static_cast<int>(torch::cuda::device_count()));
+  return {at::kCUDA, static_cast<c10::DeviceIndex>(gpu)};
+}
+
+void check_device(at::Device device) {
+  if (!device.is_cuda() || device.index() < static_cast<int>(torch::cuda::device_count())) return;
+  throw UserError(
+      format("this worker is number {} of its host, where {} GPUs are seen; start as many workers "
+             "on a host as it has GPUs, or set device=cpu",
+             device.index() + 1, torch::cuda::device_count()));
 }
 
 at::ScalarType compute_type(Precision precision) {

@@ -19,6 +19,7 @@ namespace tandem {
 
 // local_rank: among the workers of a host, who each take the next GPU.
 at::Device device_of(DeviceChoice choice, int local_rank = 0);
+void check_device(at::Device device);  // of this worker: whether it is there
 at::ScalarType compute_type(Precision precision);
 
 // What data.path and data.corpora name: all of one vocabulary; else a UserError names what is not,

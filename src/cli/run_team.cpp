@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -61,6 +62,12 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   setting.address = meeting_->world().self().address;
   setting.timeout = kPatience;
   setting.device = device_of(config.device, meeting_->world().self().local_rank);
+  check_device(setting.device);
+  if (setting.device.is_cuda()) {
+    // NCCL would choose by itself: it takes the interface that was checked, unless told otherwise.
+    const bool apart = meeting_->world().hosts() > 1;
+    ::setenv("NCCL_SOCKET_IFNAME", ("=" + (apart ? meeting_->interface() : "lo")).c_str(), 0);
+  }
   setting.explain = [this](const std::string& reason) {
     return meeting_->heartbeat().explain(reason);
   };

@@ -173,7 +173,6 @@ StepFacts step_facts(const RunConfig& config, const TextFacts& text, const Clust
   facts.tokens = step_tokens(config, text, shape.workers()).tgt;
   facts.batch_is_global = config.batch.tokens.has_value();
   facts.sharded = config.optim.shard;
-  facts.after_backward = config.device == DeviceChoice::cuda;
   for (const GradientWork& work : gradient_order(config.model, text.vocabulary)) {
     facts.pieces.push_back({work.values, work.done_at});
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <mutex>
 #include <optional>
 
@@ -218,19 +219,31 @@ Comm::Comm(Store& store, World world, CommSetting setting) : impl_(std::make_uni
       if (group == Group::leaders && size > 2) {
         std::ranges::for_each(without(connected_sockets(), before), share_evenly);
       }
-#ifdef USE_C10D_NCCL
       if (wanted.device.is_cuda()) {
+#ifdef USE_C10D_NCCL
         circle.nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(meet("nccl/"), place, size);
         circle.nccl->setTimeout(wanted.timeout);
-      }
+#else
+        throw EnvError("this program was built without NCCL (docs/gpu.md says how to build it)");
 #endif
+      }
     });
   }
   // All have met; who knocks now is a stranger.
   if (gloo) std::ranges::for_each(gloo->sockets, close_door);
 }
 
-Comm::~Comm() = default;
+// NCCL's connections want to be ended: in order where all is well, else without waiting for others.
+Comm::~Comm() {
+  const bool failed = std::uncaught_exceptions() > 0;
+  for (const Impl::Circle& circle : impl_->circles) {
+    if (!circle.nccl) continue;
+    try {
+      failed ? circle.nccl->abort() : circle.nccl->shutdown();
+    } catch (const std::exception&) {  // nobody is left to be told
+    }
+  }
+}
 
 const World& Comm::world() const {
   return impl_->world;

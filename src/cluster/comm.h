@@ -2,9 +2,10 @@
 // memory, NCCL for those on a GPU) stays behind comm.cpp.
 //
 // All members of a group call the same operations on it in the same order, with tensors of equal
-// size and type; a call returns when this worker's part is done. Different groups may be used by
-// different threads at the same time, one group by one thread at a time. A failure is an EnvError
-// that names the operation and the group. A group of one answers without a network.
+// size and type; a call returns when this worker's part is done, of tensors on a GPU when it is
+// asked for on the thread's stream. Different groups may be used by different threads at the same
+// time, one group by one thread at a time. A failure is an EnvError that names the operation and
+// the group. A group of one answers without a network.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/error.h"
+#include "cluster/grad_exchange_kept.h"
 #include "cluster/host_lane.h"
 #include "cluster/leader_link.h"
 #include "cluster/shard_link.h"
@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 // Buckets between leaving and coming back. Their results are not urgent; that the link always has
 // the next message at hand is.
 constexpr std::size_t kUnderWay = 3;
-constexpr int kKeptTag = 1000;  // buckets use small ones
+constexpr auto kGlance = std::chrono::microseconds(20);  // at a GPU that computes
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -54,10 +54,10 @@ class GradExchange::Impl {
                                 : leader_link(comm, gradients, plan);
       if (shards_.sharded()) gather_ = gather_link(comm, gradients, shards_, plan);
     }
+    gate_ = setting.gate          ? setting.gate(buckets_.size())
+            : gradients.is_cuda() ? gpu_gate(gradients.device(), buckets_.size())
+                                  : open_gate();
     start_over();
-    // Work on a GPU is ordered by its stream: there the thread that computes exchanges, too.
-    overlapped_ = !gradients.is_cuda() && !setting.as_on_gpu;
-    if (!overlapped_) return;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) watch(slot);
     thread_ = std::thread([this] { work(); });
   }
@@ -66,7 +66,6 @@ class GradExchange::Impl {
     for (const GradSlot& slot : slots_) {
       torch::autograd::impl::set_post_acc_grad_hooks(slot.parameter, nullptr);
     }
-    if (!thread_.joinable()) return;
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
@@ -88,8 +87,8 @@ class GradExchange::Impl {
                                           at::TensorOptions().dtype(at::kDouble));
     if (!totals_last_) comm_.all_reduce(sums, among_);
     const auto all_there = Clock::now();
-    const auto before = static_cast<std::int64_t>(came_back_);
-    overlapped_ ? wait_for_thread() : exchange_all();
+    const std::int64_t before = buckets_back();
+    wait_for_thread();
     if (totals_last_) comm_.all_reduce(sums, among_);
     const auto end = Clock::now();
 
@@ -130,45 +129,14 @@ class GradExchange::Impl {
   }
 
   void rescale(double factor) {
-    if (!keeps()) return;
-    kept(LinkCodec::Sum::own).mul_(factor);
-    if (comm_.size(Group::leaders) > 2) kept(LinkCodec::Sum::all).mul_(factor);
+    if (keeps()) rescale_kept(comm_, *link_->codec(), factor);
   }
-
   std::vector<at::Tensor> gather_kept() {
     if (!keeps()) return {};
-    const at::Tensor own = kept(LinkCodec::Sum::own);
-    const int hosts = comm_.size(Group::leaders);
-    at::Tensor sums;
-    if (hosts > 2) {
-      // Each host's sums are of its own part: added up they are those of all.
-      sums = kept(LinkCodec::Sum::all).clone();
-      comm_.reduce(sums, Group::leaders);
-    }
-    if (!comm_.first()) return send_own(own);
-    std::vector<at::Tensor> all = receive_all(own, hosts);
-    if (sums.defined()) all.push_back(sums);
-    return all;
+    return tandem::gather_kept(comm_, *link_->codec());
   }
-
-  void restore_kept(std::vector<at::Tensor> from) {
-    if (!keeps()) return;
-    const int hosts = comm_.size(Group::leaders);
-    const std::size_t expected = static_cast<std::size_t>(hosts > 2 ? hosts + 1 : hosts);
-    at::Tensor own = kept(LinkCodec::Sum::own);
-    if (!comm_.first()) {
-      comm_.receive(own, 0, kKeptTag, Group::leaders).wait();
-    } else {
-      if (from.size() != expected) from = taken_over(from, expected, own);
-      own.copy_(from[0]);
-      for (int host = 1; host < hosts; ++host) {
-        comm_.send(from[static_cast<std::size_t>(host)], host, kKeptTag, Group::leaders).wait();
-      }
-    }
-    if (hosts == 2) return;
-    at::Tensor sums = kept(LinkCodec::Sum::all);
-    if (comm_.first()) sums.copy_(from.back());
-    comm_.broadcast(sums, Group::leaders);
+  void restore_kept(const std::vector<at::Tensor>& from) {
+    if (keeps()) tandem::restore_kept(comm_, *link_->codec(), from);
   }
 
  private:
@@ -183,35 +151,7 @@ class GradExchange::Impl {
                                                    std::make_unique<Hook>(*this, slot));
   }
 
-  // --- what the link keeps back
-
-  bool keeps() const {
-    return link_ && link_->codec() && !link_->codec()->kept(LinkCodec::Sum::own).empty();
-  }
-  at::Tensor kept(LinkCodec::Sum sum) const {
-    const std::span<float> floats = link_->codec()->kept(sum);
-    return at::from_blob(floats.data(), {static_cast<std::int64_t>(floats.size())});
-  }
-  std::vector<at::Tensor> send_own(const at::Tensor& own) {
-    comm_.send(own, 0, kKeptTag, Group::leaders).wait();
-    return {};
-  }
-  std::vector<at::Tensor> receive_all(const at::Tensor& own, int hosts) {
-    std::vector<at::Tensor> all = {own.clone()};
-    for (int host = 1; host < hosts; ++host) {
-      all.push_back(at::empty_like(own));
-      comm_.receive(all.back(), host, kKeptTag, Group::leaders).wait();
-    }
-    return all;
-  }
-  // Of another number of hosts: nothing of it is lost when the first one sends it all.
-  static std::vector<at::Tensor> taken_over(const std::vector<at::Tensor>& from,
-                                            std::size_t expected, const at::Tensor& like) {
-    std::vector<at::Tensor> kept(expected);
-    for (at::Tensor& tensor : kept) tensor = at::zeros_like(like);
-    for (const at::Tensor& tensor : from) kept.front() += tensor;
-    return kept;
-  }
+  bool keeps() const { return link_ && link_->codec() && keeps_something(*link_->codec()); }
 
   // --- which buckets may leave
 
@@ -239,7 +179,7 @@ class GradExchange::Impl {
   void mark_all_ready() {
     {
       const std::lock_guard lock(mutex_);
-      ready_buckets_ = buckets_.size();
+      while (ready_buckets_ < buckets_.size()) gate_->mark_ready(ready_buckets_++);
     }
     changed_.notify_all();
   }
@@ -252,16 +192,35 @@ class GradExchange::Impl {
       for (std::size_t slot = next.first_slot; slot <= next.last_slot; ++slot) {
         if (!ready_slots_[slot]) return ready_buckets_ != before;
       }
-      ready_buckets_ += 1;
+      gate_->mark_ready(ready_buckets_++);
     }
     return ready_buckets_ != before;
   }
 
   // False: there is no next step.
   bool wait_until_ready(std::size_t bucket) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return ready_buckets_ > bucket || ending_; });
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return ready_buckets_ > bucket || ending_; });
+    }
+    return wait_for_gpu([&] { return gate_->is_ready(bucket); });
+  }
+
+  // Looks now and then: who waits for a GPU itself cannot be told that others are gone.
+  template <class There>
+  bool wait_for_gpu(There&& there) {
+    const auto give_up = Clock::now() + comm_.setting().timeout;
+    while (!ending_ && !there()) {
+      if (Clock::now() > give_up) comm_.fail("a GPU did not come to the end of an exchange");
+      std::this_thread::sleep_for(kGlance);
+    }
     return !ending_;
+  }
+
+  std::int64_t buckets_back() const {
+    std::size_t count = 0;
+    while (count < came_back_ && gate_->is_back(count)) count += 1;
+    return static_cast<std::int64_t>(count);
   }
 
   // --- the exchange itself, on the thread
@@ -281,7 +240,7 @@ class GradExchange::Impl {
   // Between two buckets `pause` waits for the next one's gradients.
   template <class Pause>
   bool walk(Pause&& pause) {
-    return in_turns(
+    const bool whole = in_turns(
         [&](std::size_t i) {
           if (!pause(i)) return false;
           lane_->up(buckets_[i]);
@@ -290,9 +249,13 @@ class GradExchange::Impl {
         },
         [&](std::size_t i) {
           if (link_) link_->complete(buckets_[i]);
+          gate_->mark_back(i);
           came_back_ = i + 1;
           lane_->down(buckets_[i]);
         });
+    if (!whole) return false;
+    gate_->mark_back(buckets_.size());
+    return wait_for_gpu([&] { return gate_->is_back(buckets_.size()); });
   }
 
   // Between hosts, since it was counted last.
@@ -308,13 +271,8 @@ class GradExchange::Impl {
     bytes_in_ = in;
   }
 
-  void exchange_all() {
-    const auto start = Clock::now();
-    walk([](std::size_t) { return true; });
-    busy_seconds_ = seconds_between(start, Clock::now());
-  }
-
   void work() {
+    const c10::OptionalStreamGuard stream = gate_->own_stream();
     for (;;) {
       double busy = 0;
       std::exception_ptr failure;
@@ -358,7 +316,7 @@ class GradExchange::Impl {
   std::unique_ptr<HostLane> lane_;
   std::unique_ptr<LeaderLink> link_;    // of leaders, when there are several hosts
   std::unique_ptr<LeaderLink> gather_;  // the same, of sharded state
-  bool overlapped_ = true;
+  std::unique_ptr<BucketGate> gate_;
   std::atomic<std::size_t> came_back_ = 0;     // buckets of this step
   std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // already told
 

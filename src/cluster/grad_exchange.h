@@ -1,7 +1,7 @@
 // grad_exchange: the sum of all workers' gradients, in place, in buckets that leave while backward
 // is still computing the rest; in mode local, of all workers of a host. Inside a host sums are made
 // in shared memory, between hosts by the leaders (host_lane.h, leader_link.h); a thread of its own
-// sees to both.
+// sees to both, on GPUs with a stream of its own (bucket_gate.h).
 //
 //   exchange.arm();                    // before the last backward of a step
 //   loss.backward();                   // gradients leave as they get ready
@@ -17,10 +17,12 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "cluster/bucket_gate.h"
 #include "cluster/comm.h"
 #include "cluster/host_memory.h"
 #include "cluster/link_codec.h"
@@ -41,6 +43,8 @@ struct ExchangeSetting {
   Group among = Group::world;            // host: mode local, nothing goes to other hosts
   ShardPlan shards = {};                 // whose state is whose; in memory, as fp32 or bf16
   bool as_on_gpu = false;  // gradients in memory are treated like those on a GPU, for tests
+  // Instead of the device's own, for tests.
+  std::function<std::unique_ptr<BucketGate>(std::size_t buckets)> gate = {};
 };
 
 // Of one step, of this worker.

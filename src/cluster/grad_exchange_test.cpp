@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 
 #include "cluster/rank_threads.h"
 
@@ -47,6 +48,7 @@ struct Case {
   LinkFormat wire = LinkFormat::fp32;
   bool shared = true;
   std::int64_t bucket_bytes = 400;
+  bool as_on_gpu = false;
 };
 
 // Three steps; the last has nothing to compute on the highest rank. Gives every rank's gradients.
@@ -62,7 +64,10 @@ std::vector<at::Tensor> exchange(const Case& setting, ExchangeStats* stats_of_fi
                : at::zeros({Chain::kSize});
     Chain chain(buffer);
     GradExchange exchange(comm, buffer, chain.slots,
-                          {setting.wire, setting.bucket_bytes, memory.get()});
+                          {.format = setting.wire,
+                           .bucket_bytes = setting.bucket_bytes,
+                           .memory = memory.get(),
+                           .as_on_gpu = setting.as_on_gpu});
     for (int step = 0; step < 3; ++step) {
       buffer.zero_();
       std::vector<double> totals = {static_cast<double>(comm.rank()), 1};
@@ -117,6 +122,71 @@ TEST(GradExchange, HostsEndWithTheSameBitsWhateverTravels) {
     expect_sums({{0, 1, 2}, wire}, tolerance);
     expect_sums({{0, 0, 1, 2, 2, 3}, wire, true, 37 * 4}, tolerance);
   }
+}
+
+TEST(GradExchange, AsOnGpusSumsAreTheSame) {
+  for (const LinkFormat wire : {LinkFormat::fp32, LinkFormat::bf16}) {
+    const double tolerance = wire == LinkFormat::fp32 ? 1e-5 : 1.0 / 128;
+    for (const std::vector<int>& hosts : {std::vector{0, 0}, {0, 1}, {0, 0, 1, 1}, {0, 1, 2}}) {
+      expect_sums({hosts, wire, false, 400, true}, tolerance);
+    }
+  }
+}
+
+// A GPU that is late: it computes a bucket's gradients, and makes the last sums, only when the test
+// lets it.
+class LateGate final : public BucketGate {
+ public:
+  explicit LateGate(std::size_t buckets) : there_(buckets), last_(buckets) {}
+  void mark_ready(std::size_t bucket) override { asked_[bucket] = true; }
+  bool is_ready(std::size_t bucket) const override { return there_[bucket]; }
+  void mark_back(std::size_t) override {}
+  bool is_back(std::size_t bucket) const override { return bucket < last_ || all_back_; }
+  c10::OptionalStreamGuard own_stream() override { return c10::OptionalStreamGuard(); }
+
+  bool asked(std::size_t bucket) const { return asked_[bucket]; }
+  void compute(std::size_t bucket) { there_[bucket] = true; }
+  void come_back() { all_back_ = true; }
+
+ private:
+  std::vector<std::atomic<bool>> there_, asked_ = std::vector<std::atomic<bool>>(there_.size());
+  std::size_t last_;
+  std::atomic<bool> all_back_ = false;
+};
+
+TEST(GradExchange, WaitsForWhatAGpuHasNotComputedYet) {
+  constexpr auto kWhile = std::chrono::milliseconds(50);
+  run_ranks({0, 1}, [&](Comm& comm, Store&) {
+    const at::Tensor buffer = at::zeros({32});
+    at::Tensor leaf = at::ones({32}).set_requires_grad(true);
+    leaf.mutable_grad() = at::zeros({32});  // not the buffer: what the GPU will put there
+    LateGate* gpu = nullptr;
+    ExchangeSetting setting;
+    setting.format = LinkFormat::fp32;
+    setting.gate = [&](std::size_t buckets) {
+      auto gate = std::make_unique<LateGate>(buckets);
+      gpu = gate.get();
+      return gate;
+    };
+    GradExchange exchange(comm, buffer, {{leaf, 0, 32}}, setting);
+    exchange.arm();
+    (leaf * (comm.rank() + 1)).sum().backward();
+    EXPECT_TRUE(gpu->asked(0)) << "backward tells of it by itself";
+    std::atomic<bool> returned = false;
+    std::thread late([&] {
+      std::this_thread::sleep_for(kWhile);
+      buffer.fill_(comm.rank() + 1);
+      gpu->compute(0);
+      std::this_thread::sleep_for(kWhile);
+      EXPECT_FALSE(returned) << "the last sums are not there yet";
+      gpu->come_back();
+    });
+    std::vector<double> totals = {1};
+    exchange.finish(totals);
+    returned = true;
+    late.join();
+    EXPECT_TRUE(at::equal(buffer, at::full({32}, 3.0f)));
+  });
 }
 
 TEST(GradExchange, TwoHostsSendEachGradientOnceAsTwoBytes) {

@@ -56,11 +56,8 @@ std::vector<std::string> warnings_of(const Plan& plan) {
     out.push_back(
         "int8, int4 and local change what is learned a little, which the table does not show");
   }
-  if (in.facts.after_backward && in.shape.hosts > 1) {
-    out.push_back(
-        "on GPUs gradients leave when backward has ended; nothing has run on a GPU yet, so these "
-        "times are untested there");
-  }
+  if (in.shape.on_gpus)
+    out.push_back("nothing has run on a GPU yet: these times are untested there");
   return out;
 }
 

@@ -18,11 +18,19 @@ constexpr double kMostBeside = 3;  // times the code
 constexpr std::int64_t kFewestLocal = 2, kMostLocal = 128;
 constexpr std::int64_t kShortLocal = 8;  // int8 below: int4 would not make it much shorter
 
+// On GPUs NCCL gathers the exact numbers of all hosts, and each host adds them up
+// (leader_link.cpp).
+bool is_gathered(Scheme scheme, const ClusterShape& shape) {
+  return shape.on_gpus && (scheme == Scheme::exact_bf16 || scheme == Scheme::exact_fp32);
+}
+
 // Messages that follow each other, in round trips. A sender of Gloo first hears that the receiver
 // is ready: half a round trip more than the message itself takes. A ring passes 2 (n - 1) messages
-// on; tandem's leaders send to all others at once, and of more than two hosts each sends twice.
+// on to sum, n - 1 to gather; tandem's leaders send to all others at once, and of more than two
+// hosts each sends twice.
 double round_trips(Scheme scheme, const ClusterShape& shape) {
   if (is_flat(scheme)) return 2.0 * static_cast<double>(shape.workers() - 1);
+  if (is_gathered(scheme, shape)) return static_cast<double>(shape.hosts - 1);
   return shape.hosts == 2 ? 1.0 : 2.0;
 }
 
@@ -39,7 +47,7 @@ TravelCost wire_cost(Scheme scheme, const PredictInput& in) {
   TravelCost cost = inside_cost(in);
   const double latency = round_trips(scheme, in.shape) * in.link.rtt_seconds;
   cost.fixed_seconds = in.software.per_bucket_seconds;
-  if (is_flat(scheme)) {
+  if (is_flat(scheme) || is_gathered(scheme, in.shape)) {
     cost.fixed_seconds += latency;  // one ring at a time
   } else {
     cost.latency_seconds = latency;
@@ -157,9 +165,10 @@ double bytes_out_of_host(Scheme scheme, const ClusterShape& shape, double values
   const auto hosts = static_cast<double>(shape.hosts);
   const auto workers = static_cast<double>(shape.workers());
   if (shape.hosts == 1) return 0;
-  const double factor = is_flat(scheme)    ? 2 * (workers - 1) / workers
-                        : shape.hosts == 2 ? 1
-                                           : 2 * (hosts - 1) / hosts;
+  const double factor = is_flat(scheme)              ? 2 * (workers - 1) / workers
+                        : is_gathered(scheme, shape) ? hosts - 1
+                        : shape.hosts == 2           ? 1
+                                                     : 2 * (hosts - 1) / hosts;
   return factor * bytes_per_value(scheme) * values;
 }
 
@@ -192,12 +201,7 @@ Prediction predict_measured(Scheme scheme, const PredictInput& in, const TravelC
   // Sharded: a gradient goes to its owner, and nothing hides the weights that come back.
   TravelCost gradients = cost;
   if (in.facts.sharded) gradients.per_value_seconds /= 2;
-  ComputeSeconds compute = in.facts.compute;
-  // Rings of others leave during backward on GPUs, too.
-  if (in.facts.after_backward && !is_flat(scheme)) {
-    compute.forward += std::exchange(compute.backward, 0);
-  }
-  const StepReplay steps = replay(in, compute, gradients);
+  const StepReplay steps = replay(in, in.facts.compute, gradients);
   Prediction p;
   p.scheme = scheme;
   p.bytes_out = bytes_out_of_host(scheme, in.shape, in.facts.values());

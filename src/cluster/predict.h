@@ -5,6 +5,7 @@
 //   flat ring over all workers       2 (HW - 1) / HW * b P
 //   sum in the host, then two hosts  b P              (each sends all it has, once)
 //   sum in the host, more hosts      2 (H - 1) / H * b P   (a part to its owner, its sum to all)
+//   the same, exact, of GPUs         (H - 1) * b P    (each gathers all and adds up itself)
 //   sharded optimizer                (H - 1) / H * (b + 4) P   (gradients to their owner, weights
 //   to all)
 // and with `local` the same every so many steps, while training goes on.
@@ -42,6 +43,7 @@ bool is_flat(Scheme scheme);
 
 struct ClusterShape {
   std::int64_t hosts = 1, workers_per_host = 1;
+  bool on_gpus = false;  // there exact gradients are gathered from all hosts and summed by each
   std::int64_t workers() const { return hosts * workers_per_host; }
 };
 
@@ -72,8 +74,7 @@ struct StepFacts {
   double tokens = 0;            // target tokens of a step, all workers together
   bool batch_is_global = true;  // else each worker adds its own part to the step
   double bucket_values = 1 << 20;
-  bool sharded = false;         // optim.shard: weights travel after the update, as fp32
-  bool after_backward = false;  // on GPUs: nothing leaves before backward has ended
+  bool sharded = false;  // optim.shard: weights travel after the update, as fp32
   double values() const;
 };
 

@@ -58,17 +58,28 @@ TEST(Predict, RatiosToNoCommunicationAreThoseOfTheFormulas) {
   }
 }
 
-TEST(Predict, OnGpusBackwardHidesNothing) {
-  PredictInput input = input_of(63e6, 0.15, kTwoByTwo, {kGigabit, 0});
-  const double local = predict(Scheme::local_int8, input).step_seconds;
-  const double ring = predict(Scheme::flat_fp16, input).step_seconds;
-  input.facts.after_backward = true;
-  for (const Scheme scheme : {Scheme::exact_bf16, Scheme::int8, Scheme::int4}) {
-    const double travel = bytes_out_of_host(scheme, kTwoByTwo, 63e6) / kGigabit;
-    EXPECT_NEAR(predict(scheme, input).step_seconds, 0.15 + travel, 1e-6) << name_of(scheme);
+TEST(Predict, OnGpusMoreThanTwoHostsGatherExactGradients) {
+  for (const Scheme scheme : {Scheme::exact_bf16, Scheme::int8, Scheme::local_int4}) {
+    EXPECT_EQ(bytes_out_of_host(scheme, {2, 2, true}, 1e6), bytes_out_of_host(scheme, {2, 2}, 1e6));
   }
-  EXPECT_EQ(predict(Scheme::local_int8, input).step_seconds, local);
-  EXPECT_EQ(predict(Scheme::flat_fp16, input).step_seconds, ring) << "others overlap there";
+  EXPECT_EQ(bytes_out_of_host(Scheme::exact_bf16, {4, 2}, 1e6), 3e6);
+  EXPECT_EQ(bytes_out_of_host(Scheme::exact_bf16, {4, 2, true}, 1e6), 6e6);
+  EXPECT_EQ(bytes_out_of_host(Scheme::int8, {4, 2, true}, 1e6),
+            bytes_out_of_host(Scheme::int8, {4, 2}, 1e6));
+}
+
+TEST(Predict, OnGpusBackwardHidesAsMuchAsOnCpus) {
+  const auto step = [](Scheme scheme, ClusterShape shape, double rtt) {
+    return predict(scheme, input_of(63e6, 0.15, shape, {kGigabit, rtt}, 16)).step_seconds;
+  };
+  for (const Scheme scheme : {Scheme::exact_bf16, Scheme::int8, Scheme::int4, Scheme::local_int8}) {
+    EXPECT_EQ(step(scheme, {2, 2, true}, 0), step(scheme, {2, 2}, 0)) << name_of(scheme);
+  }
+  EXPECT_GT(step(Scheme::exact_bf16, {4, 2, true}, 0), 1.9 * step(Scheme::exact_bf16, {4, 2}, 0));
+  // One gathering at a time: each of the 16 buckets waits for its own three messages.
+  EXPECT_NEAR(
+      step(Scheme::exact_bf16, {4, 2, true}, 0.02) - step(Scheme::exact_bf16, {4, 2, true}, 0),
+      16 * 3 * 0.02, 1e-6);
 }
 
 TEST(Predict, ShardedStateSendsGradientsToTheirOwnersAndWeightsToAll) {

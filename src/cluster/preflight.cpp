@@ -187,6 +187,7 @@ void forecast(const PreflightSetting& setting, const World& world, PreflightRepo
   input.facts = setting.facts;
   input.facts.compute = report.compute;
   report.shape = shape_of(world);
+  report.shape.on_gpus = !setting.workers_share_cores;
   input.shape = report.shape;
   const LinkSummary link = summary_of(report.links);
   input.link = {link.bytes_per_second, link.rtt_seconds};

@@ -38,6 +38,10 @@ std::string World::name_of(int rank_) const {
   return format("{} rank {} (pid {})", worker.host, rank_, worker.pid);
 }
 
+int gpu_of(int local_rank, int visible) {
+  return visible == 1 ? 0 : local_rank;
+}
+
 World world_of_one() {
   return {0, {Worker{}}};
 }

@@ -31,6 +31,10 @@ struct World {
   std::string name_of(int rank_) const;
 };
 
+// Which of the GPUs that a worker sees is its own. A launcher that gives every worker one (Slurm,
+// with --gpus-per-task) shows it that one alone.
+int gpu_of(int local_rank, int visible);
+
 // One process that nobody else takes part with.
 World world_of_one();
 

@@ -29,6 +29,11 @@ TEST(World, AWorkerIsNamedByHostRankAndProcess) {
   EXPECT_EQ(dealt_out().name_of(3), "host-b rank 3 (pid 103)");
 }
 
+TEST(World, AWorkerThatSeesOneGpuTakesThatOne) {
+  EXPECT_EQ(gpu_of(3, 4), 3);
+  EXPECT_EQ(gpu_of(3, 1), 0);
+}
+
 TEST(World, OneIsAWorldToo) {
   const World world = world_of_one();
   EXPECT_EQ(world.size(), 1);

@@ -133,9 +133,11 @@ StepRecord Trainer::step() {
                    });
                    // Gradients leave while the last micro-batch's are still being computed.
                    if (&batch == &work.micro.back()) parts_.exchange.arm();
-                   time.measure(&StepSeconds::backward, [&] { (loss.sum * scale).backward(); });
-                   loss_sum += loss.sum.item<double>();
-                   nll_sum += loss.nll.item<double>();
+                   time.measure(&StepSeconds::backward, [&] {
+                     (loss.sum * scale).backward();
+                     loss_sum += loss.sum.item<double>();  // here a GPU is waited for
+                     nll_sum += loss.nll.item<double>();
+                   });
                  });
   }
 
@@ -174,7 +176,10 @@ StepRecord Trainer::step() {
   record.grad_norm = done.grad_norm;
   record.loss_scale = scale;
   record.skipped = !done.finite;
-  if (done.finite) state_.trend = after_loss(state_.trend, record.loss);
+  // fp16 may lose a loss whose gradients are finite: nothing is learned from it.
+  if (done.finite && std::isfinite(record.loss)) {
+    state_.trend = after_loss(state_.trend, record.loss);
+  }
   parts_.watch.at(state_.step, kEndingStep);
   time.measure(&StepSeconds::exchange, [&] {
     if (done.finite) share_update(exchanged);
