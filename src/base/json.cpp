@@ -9,7 +9,8 @@
 namespace tandem {
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;  // nothing we write nests deeper than 6
+constexpr std::size_t kMaxDepth = 64;          // nothing we write nests deeper than 6
+constexpr std::size_t kMaxValues = 2'000'000;  // each takes 40 bytes, of a text's two
 
 using Library = nlohmann::ordered_json;
 
@@ -61,6 +62,7 @@ class Builder : public nlohmann::json_sax<Library> {
     throw UserError(format("{}: {}", where_, why));
   }
   bool add(Json value) {
+    if (++values_ > kMaxValues) fail(format("more than {} values", kMaxValues));
     if (open_.empty()) {
       root_ = std::move(value);
     } else if (Frame& parent = open_.back(); parent.is_object) {
@@ -85,6 +87,7 @@ class Builder : public nlohmann::json_sax<Library> {
   }
 
   std::string_view where_;
+  std::size_t values_ = 0;
   Json root_;
   std::vector<Frame> open_;
 };

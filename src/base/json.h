@@ -1,6 +1,6 @@
-// json: a JSON value with ordered objects. Parsing treats input as hostile: depth is bounded,
-// duplicate keys are errors; numbers are printed so that they read back to the same bits (JSON has
-// no infinity and no NaN: they are written as null).
+// json: a JSON value with ordered objects. Parsing treats input as hostile: depth and number of
+// values are bounded, duplicate keys are errors; numbers are printed so that they read back to the
+// same bits (JSON has no infinity and no NaN: they are written as null).
 #pragma once
 
 #include <concepts>

@@ -119,6 +119,16 @@ TEST(Json, DepthIsBounded) {
   EXPECT_EQ(error_of(objects), "card.json: nested deeper than 64 levels");
 }
 
+TEST(Json, TheNumberOfValuesIsBounded) {  // each takes twenty times its text
+  const auto zeros = [](std::size_t count) {
+    std::string text = "[0";
+    for (std::size_t i = 1; i < count; ++i) text += ",0";
+    return text + "]";
+  };
+  EXPECT_EQ(Json::parse(zeros(1'000'000), "a file").items().size(), 1'000'000u);
+  EXPECT_THROW(Json::parse(zeros(2'000'001), "a file"), UserError);
+}
+
 TEST(Json, ATextCutAtAnyByteIsRefused) {
   const std::string whole =
       R"({"pairs": -12, "ok": true, "share": 1.5e-3, "text": "ä\n\u00e4", "list": [null, {}]})";

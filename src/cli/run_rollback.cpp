@@ -1,5 +1,6 @@
 #include "cli/run_rollback.h"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -13,9 +14,9 @@ namespace {
 
 [[noreturn]] void give_up(const Diverged& found, const std::string& why) {
   throw UserError(
-      format("{}; {}; lower optim.lr, raise optim.warmup_steps or set optim.clip, then run the "
-             "same command again",
-             found.what(), why));
+      format("{}; {}; lower optim.lr, raise optim.warmup_steps or set optim.clip, delete the "
+             "checkpoints after step {}, where it may have begun, and run the same command again",
+             found.what(), why, std::max<std::int64_t>(0, found.step - kStepsUnderSuspicion)));
 }
 
 // Checkpoints that are just arriving from rank 0 (checkpoint.mirror): hidden ones, see
@@ -85,6 +86,7 @@ RunStart roll_back(const Diverged& found, const TrainState& state, const RunFold
   const std::int64_t step = step_of_checkpoint(name).value();
   course.went_back(step, state.rollbacks + 1);
   std::string undeleted = comm.first() ? delete_later(run, step) : "";
+  if (comm.first()) store.forget_after(step);
   RunStart start = start_run(point, config, settings, learner, comm);
   if (!comm.first() && comm.world().is_leader()) undeleted = delete_later(run, step);
   start.resumed_from = start.state.step;

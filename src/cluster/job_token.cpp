@@ -37,8 +37,10 @@ JobToken random_token() {
 
 JobToken token_of(const LaunchInfo& info) {
   const std::string key = info.secret.empty() ? "tandem" : info.secret;
+  // Every agent of torchrun counts the restarts of its own host, so their numbers may differ.
+  const int round = info.by == Launcher::torchrun ? 0 : info.restart;
   const std::string job =
-      format("{}\n{}\n{}\n{}\n{}", info.meeting, info.port, info.size, info.job, info.restart);
+      format("{}\n{}\n{}\n{}\n{}", info.meeting, info.port, info.size, info.job, round);
   return {hmac_sha256(key, job), info.secret.empty()};
 }
 

@@ -92,7 +92,10 @@ void JournalHome::tick(SteadyTime, HubPeers& peers) {
 
 void JournalHome::feed(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    feed_all();
+    try {
+      feed_all();
+    } catch (const std::exception&) {  // the file cannot be read just now: tried again
+    }
     std::this_thread::sleep_for(kBetweenReads);
   }
 }

@@ -169,13 +169,18 @@ TEST(SlurmNodes, TheFirstHostOfAListIsFound) {
 
 TEST(JobToken, JobsAndRestartsDoNotMixAndSecretsCount) {
   const LaunchInfo info = detect_launch(kTorchrun);
-  LaunchInfo again = info, other_secret = info, other_rank = info;
+  LaunchInfo again = info, other_job = info, other_secret = info, other_rank = info;
   again.restart = 3;
+  EXPECT_EQ(token_of(info).bytes, token_of(again).bytes) << "each host's agent counts its own";
+  LaunchInfo by_hand = info;
+  by_hand.by = again.by = Launcher::by_hand;
+  other_job.job += "x";
   other_secret.secret = "x";
   other_rank.rank = 3;
   EXPECT_EQ(token_of(info).bytes.size(), kTokenBytes);
   EXPECT_EQ(token_of(info).bytes, token_of(other_rank).bytes);
-  EXPECT_NE(token_of(info).bytes, token_of(again).bytes);
+  EXPECT_NE(token_of(by_hand).bytes, token_of(again).bytes);
+  EXPECT_NE(token_of(info).bytes, token_of(other_job).bytes);
   EXPECT_NE(token_of(info).bytes, token_of(other_secret).bytes);
   EXPECT_TRUE(token_of(info).guessable);
   EXPECT_FALSE(token_of(other_secret).guessable);

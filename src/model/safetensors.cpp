@@ -74,7 +74,8 @@ std::string_view header_text(std::span<const std::byte> file, const Damage& dama
 
 // What Json throws speaks of kinds; say where.
 template <class Read>
-auto value(const Damage& damage, std::string_view array, std::string_view key, Read read) {
+decltype(auto) value(const Damage& damage, std::string_view array, std::string_view key,
+                     Read read) {
   try {
     return read();
   } catch (const UserError&) {
@@ -96,7 +97,8 @@ ArrayView read_entry(std::string_view name, const Json& entry, std::span<const s
   array.type = row->type;
 
   std::uint64_t bytes = row->bytes;
-  const auto shape = value(damage, name, "shape", [&] { return entry.at("shape").items(); });
+  const Json::Array& shape = value(
+      damage, name, "shape", [&]() -> const Json::Array& { return entry.at("shape").items(); });
   if (shape.size() > kMaxDimensions) damage.fail(name, "has too many dimensions");
   for (const Json& size : shape) {
     const std::int64_t n = value(damage, name, "shape", [&] { return size.as_int(); });
@@ -106,8 +108,9 @@ ArrayView read_entry(std::string_view name, const Json& entry, std::span<const s
     }
     array.shape.push_back(n);
   }
-  const auto ends =
-      value(damage, name, "data_offsets", [&] { return entry.at("data_offsets").items(); });
+  const Json::Array& ends = value(damage, name, "data_offsets", [&]() -> const Json::Array& {
+    return entry.at("data_offsets").items();
+  });
   if (ends.size() != 2) damage.fail(name, "has a bad data_offsets");
   const std::int64_t begin = value(damage, name, "data_offsets", [&] { return ends[0].as_int(); });
   const std::int64_t end = value(damage, name, "data_offsets", [&] { return ends[1].as_int(); });

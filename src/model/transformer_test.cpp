@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/positions.h"
 #include "model/sample_batch.h"
 
 namespace tandem {
@@ -206,6 +207,11 @@ TEST(Transformer, ShortFormatsComputeCloseToFp32) {
 TEST(Transformer, TooLongASentenceIsTheUsersMistake) {
   const Transformer model = model_of(small());
   EXPECT_THROW(model.log_probabilities(sample_batch(1, 70, 70, kWords, 1)), UserError);
+}
+
+TEST(Transformer, ATableOfPositionsThatNoFileVouchesForIsBounded) {
+  EXPECT_EQ(sinusoidal_positions(1024, 512).size(0), 1024);
+  EXPECT_THROW(sinusoidal_positions(1 << 20, 512), UserError);
 }
 
 }  // namespace

@@ -8,17 +8,19 @@ namespace {
 
 class Binder {
  public:
-  Binder(const FlatParams& params, const ModelConfig& config) : params_(params), config_(config) {}
+  Binder(const FlatParams& params, const ModelConfig& config) : params_(params), config_(config) {
+    if (config.positions == Positions::learned) return;
+    table_ = sinusoidal_positions(config.max_positions, config.d_model).to(params.device());
+  }
 
   StackWeights stack(const std::string& name, std::int64_t layers) const {
     const bool with_cross = name == "decoder";
     StackWeights result;
     result.embedding = params_.parameter(config_.tied == Tied::all ? "embedding.weight"
                                                                    : name + ".embedding.weight");
-    result.positions =
-        config_.positions == Positions::learned
-            ? params_.parameter(name + ".positions.weight")
-            : sinusoidal_positions(config_.max_positions, config_.d_model).to(params_.device());
+    result.positions = config_.positions == Positions::learned
+                           ? params_.parameter(name + ".positions.weight")
+                           : table_;
     for (std::int64_t i = 0; i < layers; ++i) {
       const std::string layer = format("{}.layers.{}", name, i);
       LayerWeights weights;
@@ -49,6 +51,7 @@ class Binder {
   }
   const FlatParams& params_;
   const ModelConfig& config_;
+  Tensor table_;  // of both stacks
 };
 
 }  // namespace

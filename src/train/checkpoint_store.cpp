@@ -154,20 +154,41 @@ SaveOutcome CheckpointStore::write(const SaveRequest& request) {
     delete_old(request.state);
   } catch (const std::exception& error) {
     outcome.failure = error.what();
-    for (Unwritten& late : unwritten_) late.weights = late.weights.clone();  // of a copy in use
+    keep_newest();
   }
   outcome.record.write_seconds = since(start);
   return outcome;
 }
 
+// The newest shares its weights with the copy, which the next save will use.
+void CheckpointStore::keep_newest() {
+  if (unwritten_.empty()) return;
+  try {
+    unwritten_.back().weights = unwritten_.back().weights.clone();
+  } catch (const std::exception&) {  // no memory: rather this model than the run
+    unwritten_.pop_back();
+  }
+}
+
 void CheckpointStore::write_best(const TrainState& state) {
-  for (const auto& [model, weights] : unwritten_) {
-    if (std::ranges::find(state.best, model) == state.best.end()) continue;
+  // On a disk that stays full better ones follow: no more are kept than there are best.
+  std::erase_if(unwritten_, [&](const Unwritten& late) {
+    return std::ranges::find(state.best, late.model) == state.best.end();
+  });
+  while (!unwritten_.empty()) {
+    const auto& [model, weights] = unwritten_.front();
     write_model_folder(run_.best() / best_name(model), files_.config, layout_, weights,
                        files_.vocab_model, model_metadata(model));
     written_();
+    unwritten_.erase(unwritten_.begin());
   }
-  unwritten_.clear();
+}
+
+void CheckpointStore::forget_after(std::int64_t step) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(finished_, [&](const SaveOutcome& outcome) {
+    return outcome.failure.empty() && outcome.record.step > step;
+  });
 }
 
 void CheckpointStore::delete_old(const TrainState& state) const {

@@ -63,13 +63,15 @@ class CheckpointStore {
   void save(SaveRequest request, const std::function<void(TrainTensors&)>& fill);
   void wait();  // until nothing is being written
   void wait_for(std::chrono::seconds most);
-  std::vector<SaveOutcome> finished();  // since the last call
+  std::vector<SaveOutcome> finished();   // since the last call
+  void forget_after(std::int64_t step);  // those saved later, which were deleted again
 
  private:
   void start(SaveRequest request, double pause_seconds);
   void work();
   SaveOutcome write(const SaveRequest& request);
   void write_best(const TrainState& state);
+  void keep_newest();
   void delete_old(const TrainState& state) const;
 
   const RunFolder run_;

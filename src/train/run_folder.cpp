@@ -49,8 +49,8 @@ std::map<fs::path, BestModel> RunFolder::list_best() const {
 }
 
 void make_run_folders(const RunFolder& run) {
-  for (const fs::path& folder :
-       {run.log(0).parent_path(), run.checkpoints(), run.best(), run.tensorboard(), run.hosts()}) {
+  for (const fs::path& folder : {run.log(0).parent_path(), run.checkpoints(), run.best(),
+                                 run.tensorboard(), run.hosts(), run.exports()}) {
     if (!fs::is_symlink(fs::symlink_status(folder))) continue;
     throw UserError(
         format("{} is a link, and nothing is written outside a run's folder: remove it; "

@@ -32,6 +32,8 @@ Json trend_json(const LossTrend& t) {
 }
 
 LossTrend trend_from(const Json& json) {
+  // Written by programs that let a loss which was not finite into it: begun anew.
+  if (json.at("fast").is_null()) return {};
   return {json.at("seen").as_int(),    json.at("fast").as_double(),  json.at("slow").as_double(),
           json.at("best").as_double(), json.at("noise").as_double(), json.at("last").as_double()};
 }

@@ -34,7 +34,7 @@ def run_tests(command: list, counted: str) -> int:
 
 def of_tests(what: str, unit: list, system: list):
     def run(workshop, cases, rng):
-        passed = sum(run_tests([TANDEM.parent / program, f"--gtest_filter={filter}"], r"\[  PASSED  \] (\d+) test") for program, filter in unit)
+        passed = sum(run_tests([TANDEM.parent / program, f"--gtest_filter={filter}"], r"\[  PASSED  \] ([1-9]\d*) test") for program, filter in unit)
         passed += sum(run_tests([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", SYSTEM / file, "-k", words], r"(\d+) passed")
                       for file, words in system)
         return f"{passed} tests passed"

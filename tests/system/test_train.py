@@ -498,7 +498,7 @@ def test_a_link_does_not_lead_a_file_out_of_the_run(make_run, tmp_path, name):
     assert outside.read_text() == "precious"
 
 
-@pytest.mark.parametrize("name", ["checkpoints", "best", "tensorboard", "logs", "hosts"])
+@pytest.mark.parametrize("name", ["checkpoints", "best", "tensorboard", "logs", "hosts", "export"])
 def test_a_link_does_not_lead_a_folder_out_of_the_run(make_run, tmp_path, name):
     run, outside = make_run(), tmp_path / "elsewhere"
     outside.mkdir()
