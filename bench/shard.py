@@ -14,7 +14,6 @@ import subprocess
 import tempfile
 import time
 
-import peers
 import scaling
 
 WARM_UP = 2  # steps before the clock counts

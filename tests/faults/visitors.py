@@ -264,16 +264,17 @@ def hammer(server, cases: int, rng) -> dict:
 @scenario("23", cases=20_000, short=200)
 def http(workshop, cases, rng):
     """tandem serve between broken requests, slow clients and resets: right statuses, others answered, memory bounded, a clean end."""
-    return besieged(workshop.folder / "http", cases, rng, slow_clients=200)
+    return besieged(workshop, "http", cases, rng, slow_clients=200)
 
 
 @scenario("23", cases=20_000, short=200)
 def http_crowded(workshop, cases, rng):
     """The same with more slow clients than connections are served at a time."""
-    return besieged(workshop.folder / "http_crowded", cases, rng, 40, "--connections", 32)
+    return besieged(workshop, "http_crowded", cases, rng, 40, "--connections", 32)
 
 
-def besieged(folder, cases, rng, slow_clients, *settings):
+def besieged(workshop, name, cases, rng, slow_clients, *settings):
+    folder = workshop.folder / name
     folder.mkdir()
     server = Server(folder, *settings)
     try:
@@ -308,6 +309,7 @@ def besieged(folder, cases, rng, slow_clients, *settings):
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(60) == 0
         drained = time.monotonic() - start
+        workshop.within(drained, 10, "the server has ended after SIGTERM")
         lines = server.log.read_text().split("\n")[:-1]
         odd = [line for line in lines if not re.fullmatch(r"\S+Z [\d.]* \S* .* \d{3} [\d.]+ ms", line)]
         assert lines and not odd, f"lines of the log that are no visits: {odd[:3]}"

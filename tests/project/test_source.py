@@ -4,6 +4,7 @@ import configparser
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -27,6 +28,22 @@ def test_cpp_files_are_formatted(repo, tracked):
     done = subprocess.run(["clang-format", "--dry-run", "--Werror", *tracked(".cpp", ".h")],
                           cwd=repo, capture_output=True, text=True)
     assert done.returncode == 0, "run scripts/format:\n" + done.stderr[:2000]
+
+
+def unknown_names(*files) -> list:
+    """Names that Python files use and nobody defines: they fail only where they are reached."""
+    said = subprocess.run([sys.executable, "-m", "pyflakes", *map(str, files)], capture_output=True, text=True)
+    assert "No module named" not in said.stderr, said.stderr
+    return [line for line in (said.stdout + said.stderr).splitlines() if "undefined name" in line or "syntax" in line]
+
+
+def test_python_files_use_no_unknown_names(repo, tracked):
+    assert unknown_names(*(repo / name for name in tracked(".py"))) == []
+
+
+def test_an_unknown_name_is_found(tmp_path):
+    (tmp_path / "a.py").write_text("def f(server):\n    workshop.within(server)\n")
+    assert len(unknown_names(tmp_path / "a.py")) == 1
 
 
 def test_scripts_can_be_run(repo, tracked):
