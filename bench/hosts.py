@@ -61,7 +61,9 @@ def train_ddp(lab, preset, steps):
 
 def measure(data, folder, rate, presets, steps, alone):
     rows = []
-    with lab_of_hosts.Lab(hosts=2, rate=rate, folder=folder / rate) as lab:
+    with lab_of_hosts.Lab(hosts=2, rate="1gbit" if rate == "full" else rate, folder=folder / rate) as lab:
+        if rate == "full":
+            lab.full_speed()
         for name in lab.names:
             shutil.copytree(data, lab.folder / name / "data")
         for preset in presets:

@@ -39,21 +39,19 @@ def row_of(rate, compute, mode, told, free, flat, workers):
     # Means: exchanges that are not hidden fall on single steps.
     step = statistics.mean(told["seconds"][warm:])
     row = {"rate": rate, "compute_s": compute, "mode": mode, "chosen": told["chosen"], "exchange": chosen, "predicted_s": told["predicted"], "step_s": step,
-           "free_s": free, "of_free": step / free, "of_one_host": 2 * free / step, "work_s": statistics.mean(told["work"][warm:]), "steps": len(told["seconds"]) - warm}
+           "free_s": free, "of_free": step / free, "of_one_host": 2 * free / step, "of_flat": (free + flat) / step, "work_s": statistics.mean(told["work"][warm:]), "steps": len(told["seconds"]) - warm}
     if "local_steps" in chosen:  # what nobody can avoid: here all workers share cores and memory, elsewhere each host has its own
         row["floor"] = 1 + max(1, 2 * workers / os.cpu_count()) * told["pass"] / chosen["local_steps"] / free
         row["floor_of_one_host"] = 1 + told["pass_of_one_host"] / chosen["local_steps"] / free
     if rate in GOODPUT:
         row["rho"] = 2 * told["parameters"] / (GOODPUT[rate] * compute)
-    if flat:
-        row["of_flat"] = (free + flat) / step
     return row
 
 
 def measure(lab, rate, computes, modes, steps, workers):
     rows = []
     # With nothing to compute a step is the ring alone; the first one makes connections.
-    flat = min(run(lab, "flat", 0, 1 + FLAT_STEPS, workers)["seconds"][1:]) if rate != "full" else None
+    flat = min(run(lab, "flat", 0, 1 + FLAT_STEPS, workers)["seconds"][1:])
     for compute in computes:
         free = statistics.mean(run(lab, "none", compute, FREE_STEPS, workers)["seconds"])
         for mode in modes:
@@ -66,9 +64,9 @@ def measure(lab, rate, computes, modes, steps, workers):
 def describe(r):
     rho = f", rho {r['rho']:.1f}" if "rho" in r else ""
     floor = f" (least passes over the weights: {r['floor']:.3f}, with cores and memory for each host {r['floor_of_one_host']:.3f})" if "floor" in r else ""
-    flat = f"; {r['of_flat']:.1f} times the tokens of a flat ring" if "of_flat" in r else ""
     return (f"{r['rate']:8} compute {r['compute_s']:.2f} s{rho}: {r['mode']} ({r['exchange']}) {r['step_s']:.3f} s a step over {r['steps']} steps, "
-            f"{r['predicted_s']:.3f} s predicted, {r['work_s']:.3f} s of processor time in it; {r['of_free']:.3f} times no communication{floor}, {r['of_one_host']:.2f} times the tokens of one host{flat}")
+            f"{r['predicted_s']:.3f} s predicted, {r['work_s']:.3f} s of processor time in it; {r['of_free']:.3f} times no communication{floor}, {r['of_one_host']:.2f} times the tokens of one host; "
+            f"{r['of_flat']:.1f} times those of a flat ring")
 
 
 def main():
