@@ -30,11 +30,10 @@ void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode) {
 
 }  // namespace
 
-std::vector<Scheme> schemes_to_try(const RunConfig& config, const TrainState& state) {
+std::vector<Scheme> schemes_to_try(const RunConfig& config,
+                                   const std::optional<ExchangeChoice>& kept) {
   const bool automatic = config.cluster.mode == ExchangeMode::automatic;
-  if (automatic && state.exchange) {
-    return {scheme_of(choose_exchange(config.cluster, state.exchange, {}))};
-  }
+  if (automatic && kept) return {scheme_of(choose_exchange(config.cluster, kept, {}))};
   std::vector<Scheme> schemes = schemes_of(config.cluster, config.optim.shard);
   if (automatic && !local_refusal(config).empty()) {
     std::erase_if(schemes,

@@ -14,7 +14,8 @@
 namespace tandem {
 
 // What the preflight has to look at: a resumed run keeps its way.
-std::vector<Scheme> schemes_to_try(const RunConfig& config, const TrainState& state);
+std::vector<Scheme> schemes_to_try(const RunConfig& config,
+                                   const std::optional<ExchangeChoice>& kept);
 
 // Mode local: every host takes the steps of a smaller batch.
 OptimConfig scaled_rate(OptimConfig optim, double rate);

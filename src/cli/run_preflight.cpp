@@ -12,6 +12,7 @@
 #include "cli/step_facts.h"
 #include "cluster/gpu_cost.h"
 #include "config/dump.h"
+#include "config/exchange_limits.h"
 #include "model/layout.h"
 #include "train/run_summary.h"
 
@@ -46,6 +47,31 @@ HostFacts own_facts(const PreflightParts& parts) {
   return facts;
 }
 
+// Between exchanges of mode local, where a run goes on with those it had.
+std::optional<std::int64_t> kept_steps(const PreflightParts& parts) {
+  if (!parts.kept) return {};
+  const ExchangeChoice choice = choose_exchange(parts.config.cluster, parts.kept, {});
+  if (choice.mode != ExchangeMode::local || choice.rhythm.steps == 0) return {};
+  return choice.rhythm.steps;
+}
+
+// What the user can change where the chosen way waits for links.
+void explain_waiting(const PreflightParts& parts, PreflightReport& report) {
+  const RunConfig& config = parts.config;
+  const double free = report.step_without_links;
+  if (free <= 0 || report.forecast.step_seconds <= kNearlyFree * free) return;
+  const std::string refused = local_refusal(config);
+  if (config.cluster.mode == ExchangeMode::automatic && !parts.kept && !refused.empty()) {
+    report.warnings.push_back(format("mode local, which waits less, is left out: {}", refused));
+  }
+  if (const auto steps = kept_steps(parts); steps && !config.cluster.local_steps) {
+    report.warnings.push_back(
+        format("the links are slower than when weights were first exchanged every {} steps, which "
+               "this run keeps; set cluster.local_steps higher to wait less",
+               *steps));
+  }
+}
+
 PreflightSetting setting_of(const PreflightParts& parts) {
   const RunConfig& config = parts.config;
   const TextFacts text = text_facts(config);
@@ -53,8 +79,8 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   const ClusterShape shape{parts.world.hosts(), parts.world.size() / parts.world.hosts()};
   PreflightSetting setting;
   setting.facts = step_facts(config, text, shape, {});
-  setting.schemes = parts.schemes.empty() ? schemes_to_try(config, {}) : parts.schemes;
-  setting.local_steps = config.cluster.local_steps.value_or(0);
+  setting.schemes = schemes_to_try(config, parts.kept);
+  setting.local_steps = kept_steps(parts).value_or(config.cluster.local_steps.value_or(0));
   setting.workers_share_cores = device_of(config.device).is_cpu();
   setting.require = config.cluster.require;
   setting.needs.disk_bytes = static_cast<double>(disk_forecast_bytes(config, parameters));
@@ -94,7 +120,9 @@ PreflightReport run_preflight(const PreflightParts& parts) {
       measure_codecs(software, place);
     };
   }
-  return preflight(parts.world, parts.store, own_facts(parts), setting, work);
+  PreflightReport report = preflight(parts.world, parts.store, own_facts(parts), setting, work);
+  explain_waiting(parts, report);
+  return report;
 }
 
 }  // namespace tandem

@@ -6,6 +6,7 @@
 
 #include "cli/step_facts.h"
 #include "cluster/comm.h"
+#include "cluster/link_codec.h"
 #include "cluster/step_model.h"
 #include "config/cluster_config.h"
 #include "config/run_config.h"

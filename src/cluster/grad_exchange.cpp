@@ -136,7 +136,7 @@ class GradExchange::Impl {
     return tandem::gather_kept(comm_, *link_->codec());
   }
   void restore_kept(const std::vector<at::Tensor>& from) {
-    if (keeps()) tandem::restore_kept(comm_, *link_->codec(), from);
+    if (keeps()) tandem::restore_kept(comm_, *link_->codec(), buckets_, from);
   }
 
  private:

@@ -115,6 +115,30 @@ TEST_P(CodedExchange, GoesOnFromWhatWasKept) {
   }
 }
 
+// Places of what is kept take turns: after an even number of steps the restored one counts again.
+TEST_P(CodedExchange, WhatIsKeptAfterGoingOnIsWhatAStraightRunKeeps) {
+  for (const std::vector<int>& hosts : kWorlds) {
+    run_ranks(hosts, [&](Comm& comm, Store&) {
+      std::vector<at::Tensor> kept, straight;
+      {
+        Exchanged worker(comm, GetParam());
+        worker.step(gradients_of(comm.rank(), 0));
+        kept = worker.exchange.gather_kept();
+        for (int step = 1; step < 3; ++step) worker.step(gradients_of(comm.rank(), step));
+        straight = worker.exchange.gather_kept();
+        comm.barrier();
+      }
+      Exchanged resumed(comm, GetParam());
+      resumed.exchange.restore_kept(kept);
+      for (int step = 1; step < 3; ++step) resumed.step(gradients_of(comm.rank(), step));
+      const auto again = resumed.exchange.gather_kept();
+      ASSERT_EQ(again.size(), straight.size());
+      for (std::size_t i = 0; i < again.size(); ++i) EXPECT_TRUE(at::equal(again[i], straight[i]));
+      comm.barrier();
+    });
+  }
+}
+
 TEST_P(CodedExchange, NumbersOfAGpuGetTheSameBits) {
   for (const std::vector<int>& hosts : kWorlds) {
     run_ranks(hosts, [&](Comm& comm, Store&) {

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include <span>
+#include "cluster/leader_link.h"
 
 namespace tandem {
 namespace {
@@ -21,6 +21,18 @@ std::vector<at::Tensor> taken_over(const std::vector<at::Tensor>& from, std::siz
   for (at::Tensor& tensor : kept) tensor = at::zeros_like(like);
   for (const at::Tensor& tensor : from) kept.front() += tensor;
   return kept;
+}
+
+// No step writes to them here, and the next gather_kept() would add them once for every host.
+void forget_others_parts(const Comm& comm, std::span<const Bucket> buckets, at::Tensor& sums) {
+  const int hosts = comm.size(Group::leaders);
+  for (const Bucket& bucket : buckets) {
+    for (int host = 0; host < hosts; ++host) {
+      if (host == comm.place(Group::leaders)) continue;
+      const GradRange part = part_of_host(bucket, host, hosts);
+      sums.slice(0, part.begin, part.end).zero_();
+    }
+  }
 }
 
 }  // namespace
@@ -56,7 +68,8 @@ std::vector<at::Tensor> gather_kept(Comm& comm, LinkCodec& codec) {
   return all;
 }
 
-void restore_kept(Comm& comm, LinkCodec& codec, std::vector<at::Tensor> from) {
+void restore_kept(Comm& comm, LinkCodec& codec, std::span<const Bucket> buckets,
+                  std::vector<at::Tensor> from) {
   const int hosts = comm.size(Group::leaders);
   const std::size_t expected = static_cast<std::size_t>(hosts > 2 ? hosts + 1 : hosts);
   at::Tensor own = kept_of(codec, LinkCodec::Sum::own);
@@ -73,6 +86,7 @@ void restore_kept(Comm& comm, LinkCodec& codec, std::vector<at::Tensor> from) {
   at::Tensor sums = kept_of(codec, LinkCodec::Sum::all);
   if (comm.first()) sums.copy_(from.back());
   comm.broadcast(sums, Group::leaders);
+  forget_others_parts(comm, buckets, sums);
 }
 
 }  // namespace tandem

@@ -4,8 +4,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <span>
 #include <vector>
 
+#include "cluster/bucket_plan.h"
 #include "cluster/comm.h"
 #include "cluster/link_codec.h"
 
@@ -15,6 +17,7 @@ bool keeps_something(LinkCodec& codec);
 // Of a codec that keeps something, by all leaders; as GradExchange promises them.
 void rescale_kept(const Comm& comm, LinkCodec& codec, double factor);
 std::vector<at::Tensor> gather_kept(Comm& comm, LinkCodec& codec);
-void restore_kept(Comm& comm, LinkCodec& codec, std::vector<at::Tensor> from);
+void restore_kept(Comm& comm, LinkCodec& codec, std::span<const Bucket> buckets,
+                  std::vector<at::Tensor> from);
 
 }  // namespace tandem

@@ -86,10 +86,8 @@ class MessageLink final : public LeaderLink {
   };
 
   static GradRange whole(const Bucket& bucket) { return {bucket.begin, bucket.end}; }
-  // What each of more than two hosts adds up.
   GradRange chunk(const Bucket& bucket, int host) const {
-    return {bucket.begin + bucket.size() * host / hosts_,
-            bucket.begin + bucket.size() * (host + 1) / hosts_};
+    return part_of_host(bucket, host, hosts_);
   }
   // `out` holds one message of two hosts, else one for each host's chunk.
   std::int64_t place(const Bucket& bucket, int chunks) const {
@@ -202,6 +200,11 @@ class GatherLink final : public LeaderLink {
 };
 
 }  // namespace
+
+GradRange part_of_host(const Bucket& bucket, int host, int hosts) {
+  return {bucket.begin + bucket.size() * host / hosts,
+          bucket.begin + bucket.size() * (host + 1) / hosts};
+}
 
 std::unique_ptr<LeaderLink> leader_link(Comm& comm, const at::Tensor& gradients,
                                         const LinkPlan& plan) {

@@ -33,6 +33,9 @@ class LeaderLink {
   std::int64_t bytes_out_ = 0, bytes_in_ = 0;  // since the start
 };
 
+// What each of more than two hosts adds up.
+GradRange part_of_host(const Bucket& bucket, int host, int hosts);
+
 struct LinkPlan {
   LinkFormat format = LinkFormat::bf16;
   LinkCargo sent = LinkCargo::gradients;

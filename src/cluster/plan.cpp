@@ -126,6 +126,7 @@ std::string plan_text(const Plan& plan) {
 Json prediction_json(const Prediction& p) {
   return Json::object()
       .set("exchange", name_of(p.scheme))
+      .set("lossy", is_lossy(p.scheme))
       .set("local_steps", p.local_steps)
       .set("bytes_out_of_host", p.bytes_out)
       .set("step_s", p.step_seconds)

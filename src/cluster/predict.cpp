@@ -10,7 +10,6 @@
 namespace tandem {
 namespace {
 
-constexpr double kNearlyFree = 1.10;    // of no communication
 constexpr double kLocalReserve = 1.15;  // links have bad minutes
 constexpr double kLocalWork = 0.02;     // of a step
 constexpr double kBucketsUnderWay = 3;

@@ -119,7 +119,8 @@ Prediction predict_measured(Scheme scheme, const PredictInput& input, const Trav
 // copies. A busy moment is none of it: at most three times the code.
 double beside_code_and_link(const TravelCost& measured, Scheme scheme, const PredictInput& input);
 
-// The first of exact, int8, int4 within 1.10 times of no communication; then local; then one host.
+inline constexpr double kNearlyFree = 1.10;  // of no communication
+// The first of exact, int8, int4 that is nearly free; then local; then one host.
 // allowed: what the program can do. Nothing lossy is chosen where exact would do, nor on a link
 // that carries exact's bytes in less time than its software takes for them: fewer bytes, which is
 // all that a code gives, would not help there.

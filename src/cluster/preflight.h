@@ -45,7 +45,6 @@ struct PreflightSetting {
   double link_seconds = 1.4;
   double compute_seconds = 1.0;    // of trying
   double exchange_seconds = 0.15;  // of the larger of two exchanges, which runs twice
-  double design_seconds() const { return link_seconds + compute_seconds + 2 * exchange_seconds; }
   double link_limit_seconds = 10;  // of a round of probes, when a link is dead
   double limit_seconds = 60;       // when a worker does not answer; slow ones compute for a while
 };

@@ -62,9 +62,10 @@ std::string choice_text(const PreflightReport& r) {
   }
   const char* loss =
       chosen.scheme == Scheme::exact_fp32 ? "nothing is lost" : loss_text(chosen.scheme);
-  return format("{}, chosen from the links: step {}, {:.2f} times that without any; {}; others: {}",
+  return format("{}, chosen from the links: step {}, {:.2f} times that without any; {}{}",
                 scheme_text(chosen), step_text(chosen.step_seconds),
-                chosen.step_seconds / r.step_without_links, loss, others);
+                chosen.step_seconds / r.step_without_links, loss,
+                others.empty() ? "" : "; others: " + others);
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ std::string preflight_text(const PreflightReport& r) {
           line("exchange", format("a million values in {}, and {} once a step",
                                   step_text(per_million), step_text(r.exchange->latency_seconds)));
     }
-    if (!r.alternatives.empty()) out += line("mode", choice_text(r));
+    // One host has no links to choose by.
+    if (r.shape.hosts > 1 && !r.alternatives.empty()) out += line("mode", choice_text(r));
     out += line("forecast", forecast_text(r));
   }
   for (const std::string& warning : r.warnings) out += line("warning", warning);
@@ -111,13 +113,16 @@ Json preflight_json(const PreflightReport& r) {
                                        .set("latency_s", r.exchange->latency_seconds)
                                        .set("per_value_s", r.exchange->per_value_seconds)
                                  : Json());
-  Json codecs = Json::object();
+  Json codecs = Json::object(), alternatives = Json::array();
   for (const Prediction& p : r.alternatives) {
+    alternatives.push(prediction_json(p));
     if (p.scheme != Scheme::one_host) codecs.set(name_of(p.scheme), r.software.codec_of(p.scheme));
   }
   out.set("software", Json::object()
                           .set("per_value_s", r.software.per_value_seconds)
                           .set("codec_per_value_s", std::move(codecs)));
+  out.set("alternatives", std::move(alternatives));
+  out.set("step_without_links_s", r.step_without_links);
   out.set("forecast", prediction_json(r.forecast)
                           .set("steps", optional(r.steps_to_end))
                           .set("seconds_to_end", optional(r.seconds_to_end))
