@@ -7,9 +7,10 @@
 #include "cli/verbs.h"
 #include "cluster/link_text.h"
 #include "cluster/plan.h"
+#include "config/choice.h"
 #include "config/exchange_limits.h"
 #include "config/load.h"
-#include "observe/journal.h"
+#include "report/run_log_reader.h"
 
 namespace tandem {
 namespace {
@@ -53,20 +54,20 @@ void require_sense(const Options& o) {
   if (!(o.price <= kMost)) throw UserError(format("--price must be at most {:.0e}", kMost));
 }
 
-std::vector<Json> journal_of(const Options& o) {
-  return o.run.empty() ? std::vector<Json>() : read_journal(fs::path(o.run) / "journal.jsonl");
+RunLog run_of(const Options& o) {
+  return o.run.empty() ? RunLog() : read_run_log(o.run);
 }
 
 ComputeEstimate compute_of_options(const Options& o, const RunConfig& config, const TextFacts& text,
-                                   const ClusterShape& shape, const std::vector<Json>& journal) {
+                                   const ClusterShape& shape, const RunLog& run) {
   if (o.compute_s > 0) {
     return {compute_of(o.compute_s), format("compute {} a step, as given", step_text(o.compute_s)),
             true};
   }
   if (o.run.empty()) return compute_from_flops(config, text, shape, o.tflops);
   const double tokens = step_tokens(config, text, shape.workers()).tgt;
-  require_model(journal, config, text);
-  return compute_from_journal(journal, tokens / static_cast<double>(shape.workers()));
+  require_model(run, config, text);
+  return compute_from_run(run, tokens / static_cast<double>(shape.workers()));
 }
 
 // Leaves out what a run with these settings would refuse, and says so.
@@ -85,8 +86,8 @@ void leave_out_refused(const RunConfig& config, PlanRequest& request) {
 PlanRequest request_of(const Options& o, const RunConfig& config) {
   const ClusterShape shape{o.hosts, o.workers_per_host, config.device == DeviceChoice::cuda};
   const TextFacts text = text_facts(config);
-  const std::vector<Json> journal = journal_of(o);
-  const ComputeEstimate compute = compute_of_options(o, config, text, shape, journal);
+  const RunLog run = run_of(o);
+  const ComputeEstimate compute = compute_of_options(o, config, text, shape, run);
   PlanRequest request;
   request.input.facts = step_facts(config, text, shape, compute.seconds);
   request.input.shape = shape;
@@ -94,14 +95,18 @@ PlanRequest request_of(const Options& o, const RunConfig& config) {
   if (o.shared_medium) request.input.link.bytes_per_second /= static_cast<double>(o.hosts);
   request.schemes = kModes.at(o.mode);
   leave_out_refused(config, request);
-  request.local_steps = o.local_steps;
+  request.local_steps = o.local_steps > 0 ? o.local_steps : config.cluster.local_steps.value_or(0);
+  if (config.cluster.mode != ExchangeMode::automatic && o.mode == "all") {
+    request.notes.push_back(format("a run with these settings would use {}, whatever is best here",
+                                   name_of(config.cluster.mode)));
+  }
   request.steps = steps_to_end(config, text, shape.workers());
   request.price_per_host_hour = config.cost.per_host_hour;
   if (o.price >= 0) request.price_per_host_hour = o.price;
   request.currency = config.cost.currency;
   request.error_band = compute.measured ? 0.25 : 0.50;
   request.assumptions = {text.sentence, compute.sentence};
-  if (const auto software = software_from_journal(journal)) {
+  if (const auto software = software_from_run(run)) {
     request.input.software = *software;
     request.assumptions.emplace_back(
         "codes and sums cost a processor what that run's check measured");
@@ -147,9 +152,11 @@ void add_plan(CommandLine& line) {
   for (const auto& [name, schemes] : kModes) modes.push_back(name);
   verb.choice("--mode", o->mode, modes,
               "which exchanges to show; flat: a ring that knows no hosts");
-  verb.option("--local-steps", o->local_steps,
-              "steps between two exchanges of mode local; 0: as many as hide the transfer", 0,
-              10000);
+  verb.option(
+      "--local-steps", o->local_steps,
+      "steps between two exchanges of mode local; 0: cluster.local_steps or, where that is not "
+      "set, as many as hide the transfer",
+      0, 10000);
   verb.flag("--shared-medium", o->shared_medium, "a hub or Wi-Fi: all hosts share one link");
   verb.flag("--json", o->json, "print one JSON object");
   verb.run([o] { return plan(*o); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "base/format.h"
 #include "cluster/link_probe_analysis.h"
@@ -19,43 +21,38 @@ constexpr double kUsualSrcTokens = 27, kUsualTgtTokens = 28;
 constexpr std::size_t kWarmSteps = 3;
 constexpr double kSameModel = 0.01;  // of its parameters: vocabularies are padded
 
-double median_of_steps(const std::vector<const Json*>& steps,
-                       const std::function<double(const Json&)>& number) {
+using Steps = std::span<const StepPoint>;
+
+// What is no number in the journal is left out.
+double median_of_steps(Steps steps, const std::function<double(const StepPoint&)>& number) {
   std::vector<double> values;
-  for (const Json* step : steps) values.push_back(number(*step));
+  for (const StepPoint& step : steps) {
+    if (const double value = number(step); std::isfinite(value)) values.push_back(value);
+  }
   return median_of(std::move(values));
 }
 
-// A start of the run, which may have had several with other numbers of workers.
-struct Start {
-  std::int64_t workers = 1;
-  std::vector<const Json*> steps;
-};
-
-Start start_of(const Json& run) {
-  const Json* cluster = run.find("cluster");
-  return {cluster != nullptr ? std::max<std::int64_t>(1, cluster->at("workers").as_int()) : 1, {}};
+// Of a run that may have had several starts with other numbers of workers.
+std::int64_t workers_of_start(const RunLog& run, std::int64_t start) {
+  if (start < 0) return 1;
+  const Json* cluster = run.starts.at(static_cast<std::size_t>(start)).record.facts.find("cluster");
+  return cluster != nullptr ? std::max<std::int64_t>(1, cluster->at("workers").as_int()) : 1;
 }
 
-// The newest start with steps enough to tell how long one takes, without the first ones.
-Start warm_start(const std::vector<Json>& lines) {
-  std::vector<Start> starts(1);
-  for (const Json& line : lines) {
-    const std::string& type = line.at("type").as_string();
-    if (type == "run") starts.push_back(start_of(line));
-    if (type == "step") starts.back().steps.push_back(&line);
+// Those of the newest start with enough of them to tell how long one takes, without the first ones.
+Steps warm_steps(const RunLog& run) {
+  auto end = run.steps.end();
+  while (end != run.steps.begin()) {
+    const std::int64_t start = std::prev(end)->start;
+    const auto begin = std::ranges::lower_bound(run.steps, start, {}, &StepPoint::start);
+    if (static_cast<std::size_t>(end - begin) > kWarmSteps) return {begin + kWarmSteps, end};
+    end = begin;
   }
-  const auto found = std::find_if(starts.rbegin(), starts.rend(), [](const Start& start) {
-    return start.steps.size() > kWarmSteps;
-  });
-  if (found == starts.rend()) {
-    throw UserError(
-        format("the journal has {} steps of its newest start, and {} or more are needed to know "
-               "how long one takes; train a little longer",
-               starts.back().steps.size(), kWarmSteps + 1));
-  }
-  found->steps.erase(found->steps.begin(), found->steps.begin() + kWarmSteps);
-  return std::move(*found);
+  const auto newest = std::ranges::count(run.steps, std::ssize(run.starts) - 1, &StepPoint::start);
+  throw UserError(
+      format("the journal has {} steps of its newest start, and {} or more are needed to know "
+             "how long one takes; train a little longer",
+             newest, kWarmSteps + 1));
 }
 
 }  // namespace
@@ -109,14 +106,14 @@ ComputeEstimate compute_from_flops(const RunConfig& config, const TextFacts& tex
           false};
 }
 
-void require_model(const std::vector<Json>& lines, const RunConfig& config, const TextFacts& text) {
+void require_model(const RunLog& run, const RunConfig& config, const TextFacts& text) {
   double here = 0;
   for (const GradientWork& work : gradient_order(config.model, text.vocabulary)) {
     here += work.values;
   }
-  for (const Json& line : lines) {
-    const Json* parameters = line.find("parameters");
-    if (line.at("type").as_string() != "run" || parameters == nullptr) continue;
+  for (const auto& start : run.starts) {
+    const Json* parameters = start.record.facts.find("parameters");
+    if (parameters == nullptr) continue;
     const double there = parameters->as_double();
     if (std::abs(there - here) <= kSameModel * here) continue;
     throw UserError(
@@ -126,19 +123,21 @@ void require_model(const std::vector<Json>& lines, const RunConfig& config, cons
   }
 }
 
-ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double tokens_per_worker) {
-  const auto [workers, steps] = warm_start(lines);
-  const auto phase = [&](const char* name) {
-    return median_of_steps(steps,
-                           [&](const Json& s) { return s.at("seconds").at(name).as_double(); });
+ComputeEstimate compute_from_run(const RunLog& run, double tokens_per_worker) {
+  const Steps steps = warm_steps(run);
+  const auto phase = [&](double StepSeconds::*seconds) {
+    return median_of_steps(steps, [&](const StepPoint& s) { return s.seconds.*seconds; });
   };
-  const auto field = [&](const char* name) {
-    return median_of_steps(steps, [&](const Json& s) { return s.at(name).as_double(); });
+  const auto field = [&](double StepPoint::*number) {
+    return median_of_steps(steps, [&](const StepPoint& s) { return s.*number; });
   };
-  ComputeSeconds seen{phase("forward"), phase("backward"), phase("optimizer"),
-                      phase("data") + phase("other"), 1};
-  seen.micro_batches = std::max<std::int64_t>(1, std::llround(field("micro_batches")));
-  const double seen_tokens = field("tokens") / static_cast<double>(workers);
+  ComputeSeconds seen{phase(&StepSeconds::forward), phase(&StepSeconds::backward),
+                      phase(&StepSeconds::optimizer),
+                      phase(&StepSeconds::data) + phase(&StepSeconds::other), 1};
+  seen.micro_batches = std::max<std::int64_t>(1, std::llround(field(&StepPoint::micro_batches)));
+  const double seen_tokens =
+      field(&StepPoint::tokens) / static_cast<double>(workers_of_start(run, steps.front().start));
+  if (!(seen_tokens > 0)) throw UserError("the steps of the journal tell of no target tokens");
   const ComputeSeconds here = scaled_compute(seen, tokens_per_worker / seen_tokens);
   return {here,
           format("compute {} a step: median of {} steps of the run, for {:.0f} instead of {:.0f} "
@@ -147,11 +146,10 @@ ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double toke
           true};
 }
 
-std::optional<SoftwareCost> software_from_journal(const std::vector<Json>& lines) {
+std::optional<SoftwareCost> software_from_run(const RunLog& run) {
   std::optional<SoftwareCost> newest;
-  for (const Json& line : lines) {
-    if (line.at("type").as_string() != "run") continue;
-    const Json* check = line.find("preflight");
+  for (const auto& start : run.starts) {
+    const Json* check = start.record.facts.find("preflight");
     const Json* measured =
         check != nullptr && check->is_object() ? check->find("software") : nullptr;
     // A run whose way of exchange was given did not try the others.

@@ -4,11 +4,10 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/json.h"
 #include "cluster/predict.h"
 #include "config/run_config.h"
+#include "report/run_log.h"
 
 namespace tandem {
 
@@ -34,14 +33,14 @@ struct ComputeEstimate {
 };
 ComputeEstimate compute_from_flops(const RunConfig& config, const TextFacts& text,
                                    const ClusterShape& shape, double tflops);
-// Refuses the journal of a model of another size.
-void require_model(const std::vector<Json>& lines, const RunConfig& config, const TextFacts& text);
-// The median of the steps in the lines of a journal, for as many tokens as a worker gets here.
-ComputeEstimate compute_from_journal(const std::vector<Json>& lines, double tokens_per_worker);
+// Refuses the run of a model of another size.
+void require_model(const RunLog& run, const RunConfig& config, const TextFacts& text);
+// The median of the steps of a run, for as many tokens as a worker gets here.
+ComputeEstimate compute_from_run(const RunLog& run, double tokens_per_worker);
 
 // What sums and codes cost a processor, as the check at the newest start of the run measured it;
 // nothing where it did not.
-std::optional<SoftwareCost> software_from_journal(const std::vector<Json>& lines);
+std::optional<SoftwareCost> software_from_run(const RunLog& run);
 
 StepFacts step_facts(const RunConfig& config, const TextFacts& text, const ClusterShape& shape,
                      const ComputeSeconds& compute);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/longest_line.h"
 #include "cluster/job_token.h"
 #include "cluster/journal_protocol.h"
 
@@ -15,8 +16,7 @@ namespace {
 constexpr auto kBetweenReads = std::chrono::milliseconds(50);
 // On its way to one host: little beside gradients, also when a host must catch up.
 constexpr std::int64_t kWindow = 256 << 10;
-constexpr std::int64_t kLastWindow = 4 << 20;  // training is over, the link is free
-constexpr std::int64_t kLongestLine = 8 << 20;
+constexpr std::int64_t kLastWindow = 4 << 20;      // training is over, the link is free
 constexpr std::size_t kMostUntakenRecords = 1000;  // that nobody has taken
 
 std::string bytes_at(int file, std::int64_t from, std::int64_t count) {

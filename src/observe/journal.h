@@ -6,7 +6,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/files.h"
 #include "observe/observer.h"
@@ -37,12 +36,5 @@ class Journal final : public Observer {
   std::string waiting_;  // lines that a full disk did not take yet
   bool warned_ = false;
 };
-
-// The lines that count, in order. Half a line at the end is left out; one in the middle that is no
-// JSON is a UserError with its number.
-std::vector<Json> read_journal(const fs::path& path);
-
-// The pure part: leaves out what a later `run` line with resumed_from supersedes.
-std::vector<Json> lines_that_count(std::vector<Json> lines);
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "observe/journal_lines.h"
+#include "observe/journal_slow_reader.h"
 
 namespace tandem {
 namespace {
@@ -71,18 +72,6 @@ TEST(Journal, ASampleReadsBackFromItsLine) {
   EXPECT_EQ(journal_line(system_record(line), 5).dump(), line.dump());
   EXPECT_FALSE(system_record(line).link_bits_per_s);
   EXPECT_THROW(system_record(Json::parse("{\"host\":3}", "x")), UserError);
-}
-
-TEST(Journal, ALineThatIsNoJsonIsNamed) {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path() / "journal.jsonl";
-  std::ofstream(path) << "{\"type\":\"run\"}\nnonsense\n";
-  try {
-    read_journal(path);
-    FAIL();
-  } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("journal.jsonl:2"), std::string::npos);
-  }
 }
 
 struct Thrower final : Observer {

@@ -200,6 +200,9 @@ Finding answer_step(const RunReport& r) {
 
 Finding answer_step_and_network(const RunReport& r) {
   Finding f = fact("step_and_network", "How does step time go with network use?");
+  if (r.log.starts.empty() && r.totals.bytes_out == 0) {
+    return cannot_tell(std::move(f), "the journal tells of no start, so not of its workers");
+  }
   if (r.totals.workers == 1 && r.totals.bytes_out == 0) {
     f.verdict = Ruling::no;
     f.text = "not at all: one worker trained alone, nothing was exchanged";

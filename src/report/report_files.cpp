@@ -1,6 +1,7 @@
 #include "report/report_files.h"
 
 #include "base/error.h"
+#include "base/format.h"
 #include "report/compare.h"
 #include "report/page/page.h"
 #include "report/report_json.h"
@@ -27,6 +28,12 @@ ReportFiles write_report(const std::vector<RunReport>& reports, const fs::path& 
     files.html = folder / (reports.size() == 1 ? "report.html" : "compare.html");
   }
   files.json = fs::path(files.html).replace_extension(".json");
+  if (files.json == files.html) {
+    throw UserError(
+        format("--out {}: the answers go beside the page under this name; give the page another, "
+               "as {}",
+               out.string(), fs::path(out).replace_extension(".html").string()));
+  }
   atomic_write(files.html, report_page(reports));
   atomic_write(files.json, answers_json(reports).dump(2) + "\n");
   return files;

@@ -15,7 +15,8 @@ namespace tandem {
 struct StepPoint {
   double time = 0;
   std::int64_t step = 0, epoch = 0;
-  double loss = 0, nll = 0, tokens = 0, lr = 0, grad_norm = 0, loss_scale = 1;
+  std::int64_t start = -1;  // that made it: its place among starts; -1: none was told
+  double loss = 0, nll = 0, tokens = 0, micro_batches = 0, lr = 0, grad_norm = 0, loss_scale = 1;
   bool skipped = false;
   StepSeconds seconds;
   double bytes_out = 0, bytes_in = 0;

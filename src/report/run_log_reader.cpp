@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/longest_line.h"
 
 namespace tandem {
 namespace {
@@ -55,6 +56,7 @@ constexpr Numbers<StepPoint> kStep[] = {{"time", &StepPoint::time},
                                         {"loss", &StepPoint::loss},
                                         {"nll", &StepPoint::nll},
                                         {"tokens", &StepPoint::tokens},
+                                        {"micro_batches", &StepPoint::micro_batches},
                                         {"lr", &StepPoint::lr},
                                         {"grad_norm", &StepPoint::grad_norm},
                                         {"bytes_out", &StepPoint::bytes_out},
@@ -112,6 +114,7 @@ void read_ranks(ondemand::object object, std::vector<WorkerStep>& workers) {
 
 void add_step(RunLog& log, ondemand::object object) {
   StepPoint point;
+  point.start = std::ssize(log.starts) - 1;
   std::vector<WorkerStep> workers;
   for (auto field : object) {
     const std::string_view key = field.unescaped_key();
@@ -244,8 +247,10 @@ struct RunLogReader::State {
   std::int64_t offset = 0;    // of the first byte that was not read yet
   std::int64_t all_from = 0;  // from here on no step is passed over
   std::int64_t lines = 0, systems = 0;
-  std::string waiting;  // half a line
-  std::string block;    // waiting + what was read + padding for the parser
+  // Lines that were taken, half a line, padding for the parser. The half stays where it is until
+  // the rest has come, however often that is tried: a long line is not copied again and again.
+  std::string block;
+  std::size_t taken = 0, filled = 0;
   ondemand::parser parser;
 
   void start_over();
@@ -258,7 +263,7 @@ struct RunLogReader::State {
 void RunLogReader::State::start_over() {
   log = {};
   offset = lines = systems = 0;
-  waiting.clear();
+  taken = filled = 0;
 }
 
 void RunLogReader::State::take_line(std::string_view line, std::size_t capacity) {
@@ -312,17 +317,24 @@ void RunLogReader::State::take_lines(std::string_view whole, std::int64_t positi
 
 bool RunLogReader::State::read_block(std::int64_t size) {
   const auto wanted = static_cast<std::size_t>(std::min<std::int64_t>(kBlockBytes, size - offset));
-  const std::size_t kept = waiting.size();
-  block.resize(kept + wanted + simdjson::SIMDJSON_PADDING);
-  std::memcpy(block.data(), waiting.data(), kept);
-  const ssize_t n = ::pread(fd.get(), block.data() + kept, wanted, offset);
+  const std::size_t half = filled - taken;
+  if (taken > 0) std::memmove(block.data(), block.data() + taken, half);
+  taken = 0;
+  filled = half;
+  block.resize(std::max(block.size(), half + wanted + simdjson::SIMDJSON_PADDING));
+  const ssize_t n = ::pread(fd.get(), block.data() + half, wanted, offset);
   if (n < 0) throw EnvError(format("cannot read {}: {}", path.string(), errno_text(errno)));
-  const std::int64_t position = offset - static_cast<std::int64_t>(kept);
+  const std::int64_t position = offset - static_cast<std::int64_t>(half);
   offset += n;
-  const std::string_view filled(block.data(), kept + static_cast<std::size_t>(n));
-  const std::size_t whole = filled.rfind('\n') + 1;  // npos + 1 is 0
-  waiting = filled.substr(whole);
-  take_lines(filled.substr(0, whole), position);
+  filled += static_cast<std::size_t>(n);
+  const std::string_view text(block.data(), filled);
+  const std::size_t end = text.substr(half).rfind('\n');  // the half has none
+  taken = end == std::string_view::npos ? 0 : half + end + 1;
+  take_lines(text.substr(0, taken), position);
+  if (filled - taken > static_cast<std::size_t>(kLongestLine)) {
+    throw UserError(format("{}:{}: no line of a journal: it has not ended after {} MiB",
+                           path.string(), lines + 1, kLongestLine >> 20));
+  }
   return n > 0;
 }
 
@@ -372,7 +384,16 @@ const fs::path& RunLogReader::journal() const {
 }
 
 RunLog read_run_log(const fs::path& run) {
-  return RunLogReader(run).log();
+  const RunLogReader reader(run);
+  const RunLog& log = reader.log();
+  // A run's folder may be new; a file that was named for itself was meant to hold a run.
+  if (log.starts.empty() && log.steps.empty() && !fs::is_directory(run)) {
+    throw UserError(
+        format("{} is no journal: it tells of no start and no step; name the directory of a run "
+               "that `tandem train` made",
+               run.string()));
+  }
+  return log;
 }
 
 }  // namespace tandem

@@ -1,5 +1,6 @@
 // run_log_reader: reads journal.jsonl quickly, whole or as it grows. Half a line at the end waits
-// for the rest; a whole line that is no record is a UserError with its number.
+// for the rest, in bounded memory; a whole line that is no record, or one without an end, is a
+// UserError with its number.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,8 @@ class RunLogReader {
   std::unique_ptr<State> state_;
 };
 
-// The whole journal at once.
+// The whole journal at once. A file that holds no run is a UserError; the empty journal of a
+// directory is not.
 RunLog read_run_log(const fs::path& run);
 
 }  // namespace tandem

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/temporary_folder.h"
 #include "observe/journal.h"
+#include "observe/journal_slow_reader.h"
 #include "observe/seconds_spread.h"
 #include "report/run_totals.h"
 
@@ -19,6 +20,7 @@ StepRecord step(std::int64_t number, double loss) {
   record.step = number;
   record.loss = loss;
   record.tokens = 100;
+  record.micro_batches = 3;
   record.seconds = {.total = 1.0 / 3, .forward = 0.1};
   record.bytes_out = 7;
   return record;
@@ -52,6 +54,7 @@ TEST(RunLogReader, ReadsWhatTheJournalWrites) {
   EXPECT_EQ(log.steps[0].loss, 1.0 / 7);
   EXPECT_EQ(log.steps[0].seconds.total, 1.0 / 3);
   EXPECT_EQ(log.steps[0].bytes_out, 7);
+  EXPECT_EQ(log.steps[0].micro_batches, 3);
   EXPECT_TRUE(std::isnan(log.steps[1].loss));
   ASSERT_EQ(log.systems.size(), 1u);
   EXPECT_EQ(log.systems[0].record.host, "a \"b\"");
@@ -83,6 +86,8 @@ TEST(RunLogReader, AgreesWithTheSlowReaderOnAResumedRun) {
   for (const Json& line : read_journal(path)) slow += line.at("type").as_string() == "step";
   EXPECT_EQ(log.steps.size(), slow);
   EXPECT_EQ(log.steps[2].loss, 2);
+  EXPECT_EQ(log.steps[1].start, 0);
+  EXPECT_EQ(log.steps[2].start, 1);
 }
 
 TEST(RunLogReader, FollowsAGrowingJournalAndWaitsForWholeLines) {
@@ -120,6 +125,42 @@ TEST(RunLogReader, ABrokenLineIsNamed) {
     }
   }
   EXPECT_THROW(read_run_log(folder.path() / "absent"), UserError);
+}
+
+TEST(RunLogReader, ALineOfManyBlocksIsALine) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "journal.jsonl";
+  const std::string text(3 << 20, 'x');
+  std::ofstream out(path);
+  out << R"({"type":"run","time":1})"
+      << "\n"
+      << R"({"type":"event","time":2,"step":1,"kind":"warning","text":")" << std::flush;
+  RunLogReader reader(folder.path());
+  for (std::size_t from = 0; from < text.size(); from += 700'000) {  // it comes bit by bit
+    out << text.substr(from, 700'000) << std::flush;
+    reader.refresh();
+    EXPECT_TRUE(reader.log().events.empty());
+  }
+  out << "\"}\n"
+      << R"({"type":"step","time":5,"step":7,"loss":1.5})" << std::endl;
+  reader.refresh();
+  ASSERT_EQ(reader.log().events.size(), 1u);
+  EXPECT_EQ(reader.log().events[0].record.text, text);
+  EXPECT_EQ(reader.log().steps.at(0).step, 7);
+}
+
+TEST(RunLogReader, ALineWithoutAnEndIsRefusedBeforeItFillsTheMemory) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "journal.jsonl";
+  std::ofstream(path) << "{\"type\":\"run\",\"time\":1}\n";
+  fs::resize_file(path, std::uintmax_t{1} << 40);  // a hole: no disk holds that much
+  try {
+    read_run_log(folder.path());
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              path.string() + ":2: no line of a journal: it has not ended after 8 MiB");
+  }
 }
 
 TEST(RunLogReader, ALongJournalCanBeReadInPart) {

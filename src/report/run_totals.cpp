@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace tandem {
 namespace {
@@ -11,23 +12,35 @@ constexpr std::array kPhases = {
     &StepSeconds::total,    &StepSeconds::data, &StepSeconds::forward,   &StepSeconds::backward,
     &StepSeconds::exchange, &StepSeconds::wait, &StepSeconds::optimizer, &StepSeconds::other};
 
+// A start and the newest line of it that counts.
+struct Span {
+  double from = 0, to = 0;
+};
+
+// Lines are in the order of their times.
+template <class Line>
+void reach(std::vector<Span>& spans, const std::vector<Line>& lines) {
+  std::size_t at = 0;
+  for (const Line& line : lines) {
+    while (at + 1 < spans.size() && spans[at + 1].from <= line.time) ++at;
+    spans[at].to = std::max(spans[at].to, line.time);
+  }
+}
+
 // Time between lines counts as training unless a new start lies between them.
 double clock_seconds(const RunLog& log) {
   if (log.ended() && log.ends.back().record.seconds > 0) return log.ends.back().record.seconds;
   if (log.steps.empty()) return 0;
+  std::vector<Span> spans;
+  for (const auto& start : log.starts) spans.push_back({start.time, start.time});
+  if (spans.empty()) spans.push_back({log.steps.front().time, log.steps.front().time});
+  reach(spans, log.steps);
+  reach(spans, log.evals);
+  reach(spans, log.checkpoints);
+  spans.back().to = std::max(spans.back().to, log.last_time);
   double seconds = 0;
-  double from = log.starts.empty() ? log.steps.front().time : log.starts.front().time;
-  double last = from;
-  std::size_t next_start = 1;
-  for (const StepPoint& p : log.steps) {
-    while (next_start < log.starts.size() && log.starts[next_start].time <= p.time) {
-      seconds += last - from;
-      from = last = log.starts[next_start++].time;
-    }
-    last = std::max(last, p.time);
-  }
-  if (next_start >= log.starts.size()) last = std::max(last, log.last_time);
-  return seconds + last - from;
+  for (const Span& span : spans) seconds += span.to - span.from;
+  return seconds;
 }
 
 // The first steps allocate and warm up; they would spoil a mean over a short run.
@@ -35,10 +48,21 @@ std::size_t first_usual_step(const RunLog& log) {
   return std::min<std::size_t>(log.steps.size() / 10, 20);
 }
 
+// Steps that were done before the first one of this log: a run may have been resumed, or gone back
+// to, from there. Where no start tells it, the first line stands for as many as others do.
+std::int64_t steps_before(const RunLog& log) {
+  if (log.starts.empty()) return log.steps.front().step - log.stride;
+  std::int64_t earliest = log.steps.front().step;
+  for (const auto& start : log.starts) {
+    earliest = std::min(earliest, start.record.resumed_from.value_or(0));
+  }
+  return earliest;
+}
+
 // How many steps a line stands for: of a journal read in part, those passed over before it too.
 double steps_behind(const RunLog& log, std::size_t i) {
   if (log.stride == 1) return 1;
-  const std::int64_t before = i == 0 ? 0 : log.steps[i - 1].step;
+  const std::int64_t before = i == 0 ? steps_before(log) : log.steps[i - 1].step;
   return static_cast<double>(std::max<std::int64_t>(1, log.steps[i].step - before));
 }
 

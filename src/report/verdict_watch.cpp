@@ -16,6 +16,7 @@ StepPoint point_of(const StepRecord& r, double time) {
   p.loss = r.loss;
   p.nll = r.nll;
   p.tokens = static_cast<double>(r.tokens);
+  p.micro_batches = static_cast<double>(r.micro_batches);
   p.lr = r.lr;
   p.grad_norm = r.grad_norm;
   p.loss_scale = r.loss_scale;
@@ -40,13 +41,16 @@ VerdictWatch::VerdictWatch(Observer& events, std::function<double()> now)
     : events_(events), now_(std::move(now)) {}
 
 void VerdictWatch::on_run(const RunRecord& record) {
-  log_.starts.push_back({now_(), record});
+  log_.last_time = now_();
+  if (record.resumed_from) supersede_after(log_, *record.resumed_from);  // a rollback
+  log_.starts.push_back({log_.last_time, record});
 }
 
 void VerdictWatch::on_step(const StepRecord& record) {
   log_.last_time = now_();
   if (record.step % log_.stride != 0) return;
   StepPoint point = point_of(record, log_.last_time);
+  point.start = std::ssize(log_.starts) - 1;
   if (record.ranks) add_workers(log_, point, record.ranks->by_rank);
   log_.steps.push_back(point);
   if (log_.steps.size() < kMostWatchedSteps) return;
@@ -55,12 +59,14 @@ void VerdictWatch::on_step(const StepRecord& record) {
 }
 
 void VerdictWatch::on_system(const SystemRecord& record) {
-  log_.systems.push_back({now_(), record});
+  log_.last_time = now_();
+  log_.systems.push_back({log_.last_time, record});
   if (log_.systems.size() >= kMostSystems) halve(log_.systems);
 }
 
 void VerdictWatch::on_eval(const EvalRecord& record) {
-  log_.evals.push_back({now_(), record});
+  log_.last_time = now_();  // the time by the clock has the seconds of this evaluation, too
+  log_.evals.push_back({log_.last_time, record});
   for (const Finding& f : judge(log_, totals_of(log_))) {
     if (f.verdict == Ruling::cannot_tell) continue;
     const auto before = told_.find(f.key);

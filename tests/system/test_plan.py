@@ -1,9 +1,13 @@
 """tandem plan: what hosts and links would give, from settings alone or from a run."""
 
 import json
+import subprocess
+import sys
 import time
 
 import pytest
+
+from journal_text import journal_lines, write_run
 
 BASE = "configs/transformer-base.yaml"
 
@@ -80,6 +84,14 @@ def test_gpus_with_fp16_have_all_exchanges_and_hide_them_as_cpus_do(plan):
     assert any("nothing has run on a GPU" in warning for warning in gpus["1"]["warnings"])
 
 
+def test_settings_of_the_exchange_count(plan):
+    command = ("--hosts", "2", "--gbps", "0.1", "--compute-s", "0.15")
+    told = plan(BASE, "cluster.mode=local", "cluster.local_steps=7", *command)
+    assert by_name(told)["local int4"]["local_steps"] == 7
+    assert any("would use local" in warning for warning in told["warnings"])
+    assert by_name(plan(BASE, "cluster.local_steps=7", *command, "--local-steps", "9"))["local int4"]["local_steps"] == 9
+
+
 def test_round_trips_count_where_weights_are_exchanged_now_and_then(plan):
     near, far = (two_by_two(plan, "1", "--rtt-ms", rtt)["local int8"] for rtt in ("0.2", "50"))
     assert far["local_steps"] >= near["local_steps"] + 16 * 0.05 / 0.15
@@ -154,18 +166,44 @@ def test_another_models_journal_is_refused_and_other_starts_do_not_count(plan, t
     write(start, *(step(n, 4) for n in range(1, 10)), {**start, "cluster": {"workers": 2, "hosts": 1}}, *(step(n, 2) for n in range(10, 20)),
           start, step(20, 8))
     assert plan("batch.tokens=25000", "--run", tmp_path)["compute_s"] == pytest.approx(4)
+    # Slow steps that a resume took back.
+    write(start, *(step(n, 4 if n <= 8 else 9) for n in range(1, 20)), {**start, "resumed_from": 8}, step(9, 9))
+    assert plan("batch.tokens=25000", "--run", tmp_path)["compute_s"] == pytest.approx(4)
+
+
+# A child's peak begins with that of the process that started it, so a small one stands between.
+PEAK = """import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)"""
+
+
+def peak_bytes(*command):
+    """The most memory that a command has at once."""
+    return int(subprocess.run([sys.executable, "-c", PEAK, *map(str, command)], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def test_a_journal_takes_little_more_memory_than_disk(program, repo, sanitized, tmp_path):
+    if sanitized:
+        pytest.skip("memory is not the program's own")
+    lines = journal_lines(steps=50000, evals=0)
+    lines[0].pop("parameters")
+    run = write_run(tmp_path / "long", lines)
+    command = (program, "plan", repo / BASE, "--json")
+    size = (run / "journal.jsonl").stat().st_size
+    assert size > 20e6
+    assert peak_bytes(*command, "--run", run) - peak_bytes(*command) < 2 * size
 
 
 @pytest.mark.parametrize("arguments, says", [
     ((BASE, "--hosts", "2"), "--gbps is missing"),
     ((BASE, "--hosts", "2", "--gbps", "-1"), "--gbps must be above 0"),
     ((BASE, "--hosts", "2", "--gbps", "1e12"), "--gbps must be above 0 and at most"),
-    ((BASE, "--hosts", "2", "--gbps", "1", "--rtt-ms", "inf"), "--rtt-ms must be from 0"),
+    ((BASE, "--hosts", "2", "--gbps", "1", "--rtt-ms", "1e12"), "--rtt-ms must be from 0"),
     ((BASE, "--price", "nan"), "--price"),
     ((BASE, "--hosts", "0"), "--hosts"),
     ((BASE, "--compute-s", "-2"), "--compute-s"),
     ((BASE, "--mode", "best"), "--mode"),
-    ((BASE, "--run", "absent"), "absent/journal.jsonl"),
+    ((BASE, "--run", "absent"), "absent has no journal.jsonl"),
     ((BASE, "optim.lrr=1"), "optim.lrr"),
 ])
 def test_mistakes_are_named(plan, arguments, says):

@@ -85,7 +85,22 @@ def test_a_cut_last_line_is_no_failure(tandem, tmp_path):
 def test_an_empty_journal_has_a_report(tandem, tmp_path):
     run = write_run(tmp_path / "run", [])
     assert tandem("report", run).returncode == 0
-    assert all("cannot tell" in a["class"] or a["id"] in (5, 11) for a in answers(tandem, run).values())
+    assert all((a["class"], a["confidence"]) == ("cannot tell", "none") for a in answers(tandem, run).values())
+
+
+@pytest.mark.parametrize("text", ["", "no end of a line", '{"type":"package","time":1}\n'])
+def test_a_file_that_holds_no_run_is_refused_and_leaves_nothing(tandem, tmp_path, text):
+    (tmp_path / "notes").write_text(text)
+    done = tandem("report", "notes", cwd=tmp_path)
+    assert done.returncode == 2 and "notes is no journal" in done.stderr and done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+def test_a_page_under_the_name_of_its_answers_is_refused(tandem, tmp_path):
+    run = write_run(tmp_path / "run", journal_lines(steps=60))
+    done = tandem("report", run, "--out", "y.json", cwd=tmp_path)
+    assert done.returncode == 2 and "--out y.json" in done.stderr and "y.html" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
 def test_json_alone_writes_nothing(tandem, tmp_path):

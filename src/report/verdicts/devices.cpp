@@ -21,9 +21,15 @@ struct Cause {
   std::string what, advice;
 };
 
+// By the clock, but never less than its parts: a run that was resumed has lines of work that its
+// clock does not know, and of a journal read in part the steps' sum is an estimate.
+double whole_seconds(const RunTotals& t) {
+  return std::max(t.seconds, t.in_steps + t.in_evaluations + t.in_checkpoint_pauses);
+}
+
 // What keeps the devices from computing, largest first.
 std::vector<Cause> causes(const RunTotals& t) {
-  const double by_clock = std::max(t.seconds, 1e-9);
+  const double by_clock = whole_seconds(t);
   const double steps = t.in_steps / by_clock;
   std::vector<Cause> all = {
       {steps * t.share(&StepSeconds::data), "waiting for data", "see the verdict on data"},
@@ -72,7 +78,7 @@ Finding judge_devices(const Judged& run) {
     return cannot_tell(std::move(f), format("there are only {} steps", run.log.steps.size()),
                        "train longer");
   }
-  const double in_steps = std::min(1.0, t.in_steps / t.seconds);
+  const double in_steps = t.in_steps / whole_seconds(t);
   const double computing =
       in_steps * (t.share(&StepSeconds::forward) + t.share(&StepSeconds::backward) +
                   t.share(&StepSeconds::optimizer));

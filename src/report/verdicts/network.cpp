@@ -34,6 +34,9 @@ std::string changes_text(const RunLog& log, Json& evidence) {
 Finding judge_network(const Judged& run) {
   Finding f{.key = "network", .question = "Was the network the bottleneck?"};
   const RunTotals& t = run.totals;
+  if (run.log.starts.empty() && t.bytes_out == 0) {
+    return cannot_tell(std::move(f), "the journal tells of no start, so not of its workers");
+  }
   f.evidence.set("bytes_out", t.bytes_out).set("bytes_in", t.bytes_in).set("workers", t.workers);
   if (t.workers == 1 && t.bytes_out == 0) {
     f.verdict = Ruling::no;

@@ -21,7 +21,7 @@ Finding judge_straggler(const Judged& run) {
   const RunTotals& t = run.totals;
   const double wait = t.share(&StepSeconds::wait);
   f.evidence.set("workers", t.workers).set("wait_share", wait);
-  if (t.workers == 1) {
+  if (t.workers == 1 && !run.log.starts.empty()) {
     f.verdict = Ruling::no;
     f.confidence = Confidence::high;
     f.text = "no: there was one worker";
