@@ -3,10 +3,18 @@
 // for ever.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace tandem {
 
 // From now on the kernel drops whatever asks for a connection; connections that are there stay.
 // False where the system does not allow it.
 bool close_door(int listening_socket);
+
+// All doors of a library. Empty, or why one may still be open: also when none is known, for it has
+// one.
+std::string close_doors(const std::optional<std::vector<int>>& listening_sockets);
 
 }  // namespace tandem

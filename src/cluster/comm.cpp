@@ -143,12 +143,13 @@ struct GlooDevice {
   explicit GlooDevice(const std::string& address) {
     static std::mutex one_at_a_time;
     const std::scoped_lock lock(one_at_a_time);
-    const std::vector<int> before = listening_sockets();
+    const auto before = listening_sockets();
     device = c10d::ProcessGroupGloo::createDeviceForHostname(address);
-    sockets = without(listening_sockets(), before);
+    const auto after = listening_sockets();
+    if (before && after) sockets = without(*after, *before);
   }
   decltype(c10d::ProcessGroupGloo::createDeviceForHostname({})) device;
-  std::vector<int> sockets;
+  std::optional<std::vector<int>> sockets;  // nothing: the system does not tell
 };
 
 struct Comm::Impl {
@@ -184,8 +185,8 @@ struct Comm::Impl {
   }
 };
 
-Comm::Comm() : impl_(std::make_unique<Impl>()) {
-  impl_->world = world_of_one();
+Comm::Comm(World alone) : impl_(std::make_unique<Impl>()) {
+  impl_->world = std::move(alone);
   for (const Group group : {Group::world, Group::host, Group::leaders}) {
     impl_->circles.at(static_cast<std::size_t>(group)).members = members_of(impl_->world, group);
   }
@@ -230,7 +231,13 @@ Comm::Comm(Store& store, World world, CommSetting setting) : impl_(std::make_uni
     });
   }
   // All have met; who knocks now is a stranger.
-  if (gloo) std::ranges::for_each(gloo->sockets, close_door);
+  const std::string open = gloo ? close_doors(gloo->sockets) : "";
+  if (!open.empty() && wanted.warn) {
+    wanted.warn(
+        format("Gloo's port at {} stays open to strangers during the run: {}; let a firewall guard "
+               "it",
+               wanted.address, open));
+  }
 }
 
 // NCCL's connections want to be ended: in order where all is well, else without waiting for others.

@@ -32,6 +32,8 @@ struct CommSetting {
   // Called by the thread whose operation failed, with the reason; gives the sentence to end with.
   // The place to wait for the news who is gone: a broken connection names nobody.
   std::function<std::string(const std::string& reason)> explain = {};
+  // Told once, in a sentence, when Gloo's port stays open to strangers although all have met.
+  std::function<void(const std::string& text)> warn = {};
   WorkSign* sign = nullptr;  // hears of waits for others; outlives all that uses the comm
 };
 
@@ -51,7 +53,7 @@ class PendingMessage {
 
 class Comm {
  public:
-  Comm();  // a world of one
+  explicit Comm(World alone = world_of_one());  // of one worker
   // Meets all others in the store, which outlives it.
   Comm(Store& store, World world, CommSetting setting);
   ~Comm();

@@ -3,8 +3,11 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "base/error.h"
 #include "cluster/comm_text.h"
+#include "cluster/own_sockets.h"
 #include "cluster/rank_threads.h"
 #include "cluster/replicas.h"
 
@@ -101,6 +104,19 @@ TEST(Comm, AFailureNamesOperationAndGroupAndIsExplained) {
         std::string(error.what()).starts_with("explained: a sum among all workers failed: "))
         << error.what();
   }
+}
+
+TEST(Comm, GloosDoorsAreFoundAndClosed) {
+  const auto store = memory_store();
+  std::atomic<int> warnings = 0;
+  CommSetting setting;
+  setting.warn = [&](const std::string&) { ++warnings; };
+  const std::size_t before = listening_sockets().value().size();
+  std::jthread other([&] { Comm(*store, world_of({0, 0}, 1), setting).barrier(); });
+  Comm comm(*store, world_of({0, 0}, 0), setting);
+  EXPECT_GT(listening_sockets().value().size(), before) << "it is to be told of, or closed";
+  comm.barrier();
+  EXPECT_EQ(warnings, 0);
 }
 
 TEST(Replicas, TheOddOneIsNamed) {

@@ -110,7 +110,7 @@ ExchangeChoice choice_from_json(const Json& json) {
   choice.mode = static_cast<ExchangeMode>(place(names_of(ExchangeMode{}), "mode"));
   choice.format = static_cast<LinkFormat>(place(kFormatNames, "format"));
   if (choice.mode == ExchangeMode::local) {
-    choice.rhythm = {json.at("local_steps").as_int(), json.at("local_delay").as_int()};
+    choice.rhythm = stored_rhythm(json.at("local_steps"), json.at("local_delay"));
   }
   return choice;
 }

@@ -65,6 +65,16 @@ TEST(ExchangeChoice, ReadsWhatItWrote) {
   }
 }
 
+TEST(ExchangeChoice, ARhythmThatIsNoneIsRefused) {
+  const Json stored = choice_json({ExchangeMode::local, LinkFormat::int4, {24, 4}});
+  for (const auto& [key, number] : {std::pair{"local_steps", 0},
+                                    {"local_steps", -1},
+                                    {"local_delay", 0},
+                                    {"local_delay", 25}}) {
+    EXPECT_THROW(choice_from_json(Json(stored).set(key, number)), UserError) << key << number;
+  }
+}
+
 TEST(ExchangeChoice, OnlyAutoHasAChoice) {
   EXPECT_EQ(schemes_of({}, false).size(), 5u);
   EXPECT_EQ(schemes_of({}, true).size(), 1u);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
+#include "base/file_hash.h"
 #include "cluster/wire.h"
 
 namespace tandem {
@@ -33,8 +33,8 @@ FolderOffer offer_folder(FolderKind kind, std::int64_t step, const fs::path& fol
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (!entry.is_regular_file() || !is_sendable_name(name)) continue;
-    const MappedFile file(entry.path());
-    offer.files.push_back({name, file.bytes().size(), hash64(file.bytes())});
+    const FileHash found = hash_file(entry.path());
+    offer.files.push_back({name, found.bytes, found.hash});
   }
   std::ranges::sort(offer.files, {}, &OfferedFile::name);
   return offer;

@@ -138,6 +138,11 @@ FolderReceiver::FolderReceiver(const FolderEnd& end, PlaceOfFolder place)
   HubOptions options;
   options.token = end.token;
   options.size = end.size;
+  if (end.on_refused) {
+    options.say = [tell = end.on_refused](const std::string& text) {
+      tell("port for files: " + text);
+    };
+  }
   std::vector<ListeningSocket> sockets;
   sockets.push_back(std::move(*socket));
   hub_ = std::make_unique<Hub>(std::move(sockets), options,

@@ -2,7 +2,7 @@
 // under its name when every byte has arrived, its hashes fit and its own check finds nothing wrong;
 // before that there is only a hidden one beside it, which goes away with the connection.
 //
-//   FolderReceiver receiver({own_address, token, world_size}, place);
+//   FolderReceiver receiver({own_address, token, world_size, tell_of_strangers}, place);
 //   store.set("files/1", to_text(receiver.at()));        // who wants to send calls there
 #pragma once
 
@@ -35,6 +35,8 @@ struct FolderEnd {
   std::string address;  // of this host, where the others reach it
   std::string token;    // of the job
   int size = 1;         // workers of the world
+  // Strangers that were refused, now and then; called on the receiver's thread.
+  std::function<void(const std::string& text)> on_refused = {};
 };
 
 class FolderReceiver {

@@ -17,7 +17,10 @@ namespace tandem {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 class FolderTransfer : public testing::Test {
  protected:
@@ -27,7 +30,11 @@ class FolderTransfer : public testing::Test {
     atomic_write(from_ / "empty", "");
     atomic_write(from_ / "z.json", "{}");
     place_.target = to_;
-    receiver_ = std::make_unique<FolderReceiver>(FolderEnd{"127.0.0.1", token_, 2},
+    const auto keep = [this](const std::string& text) {
+      const std::lock_guard lock(mutex_);
+      said_.push_back(text);
+    };
+    receiver_ = std::make_unique<FolderReceiver>(FolderEnd{"127.0.0.1", token_, 2, keep},
                                                  [this](const FolderOffer& offer) {
                                                    offered_ = offer;
                                                    return place_;
@@ -54,12 +61,19 @@ class FolderTransfer : public testing::Test {
     return false;
   }
 
+  std::vector<std::string> said() {
+    const std::lock_guard lock(mutex_);
+    return said_;
+  }
+
   const TemporaryFolder root_;
   const fs::path from_ = root_.path() / "from", to_ = root_.path() / "to";
   const std::string token_ = random_token().bytes;
   FolderPlace place_;
   FolderOffer offered_;
   SendSetting setting_;
+  std::mutex mutex_;
+  std::vector<std::string> said_;  // of strangers
   std::unique_ptr<FolderReceiver> receiver_;
 };
 
@@ -137,10 +151,24 @@ TEST_F(FolderTransfer, AStoppedTransferLeavesNothing) {
   EXPECT_TRUE(only_the_source_is_there());
 }
 
-TEST_F(FolderTransfer, StrangersAreNotHeard) {
+TEST_F(FolderTransfer, AFileThatCannotBeReadIsNotOffered) {
+  fs::remove(from_ / "a.bin");
+  fs::create_symlink("/proc/self/mem", from_ / "a.bin");  // its first block gives EIO
+  EXPECT_THROW(offer(), EnvError);
+}
+
+TEST_F(FolderTransfer, StrangersAreNotHeardButToldOf) {
   setting_.token = random_token().bytes;
   EXPECT_THAT(failure(offer()), HasSubstr("another job token"));
   EXPECT_TRUE(offered_.files.empty());
+  // Its connection was closed, and that after it was told of.
+  EXPECT_THAT(said(), ElementsAre(AllOf(HasSubstr("port for files: refused 1 connection"),
+                                        HasSubstr("from 127.0.0.1"))));
+}
+
+TEST_F(FolderTransfer, NothingIsSaidOfWorkers) {
+  EXPECT_EQ(send_folder(from_, offer(), setting_), Sent::all);
+  EXPECT_THAT(said(), IsEmpty());
 }
 
 TEST_F(FolderTransfer, ThePathStaysInsideTheFolder) {

@@ -48,6 +48,9 @@ std::unique_ptr<Hub> offer(const ProbeTask& task, Store& store) {
   HubOptions options;
   options.token = token_of_host(task.token, task.host);
   options.size = task.hosts;
+  options.say = [tell = task.on_refused](const std::string& text) {
+    tell("port for trying addresses: " + text);
+  };
   auto hub = std::make_unique<Hub>(std::move(sockets), options, std::map<Purpose, HubService*>{});
   store.set(offer_key(task.host),
             Json::object().set("host", task.host_name).set("offers", std::move(offers)).dump());

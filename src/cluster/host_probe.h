@@ -2,6 +2,7 @@
 // connections that prove who answers: 172.17.0.1 of one host is mostly not that of another.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct ProbeTask {
   std::vector<NetworkInterface> candidates;
   std::chrono::milliseconds wait{10'000};   // for another leader's offer
   std::chrono::milliseconds attempt{3000};  // for one connection
+  // Strangers that were refused; called on the hub's thread.
+  std::function<void(const std::string& text)> on_refused = [](const std::string&) {};
 };
 
 // A leader's part. The result answers the other hosts' attempts: keep it until rank 0 has chosen.

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "base/error.h"
@@ -27,6 +28,7 @@ constexpr int kMostCallsASecond = 500;
 struct Connection {
   FileDescriptor fd;
   Peer peer;
+  std::string arrived_at;  // the address of ours that it called; empty: of this process
   bool known = false;
   std::string nonce;  // ours, of the handshake
   SteadyTime deadline{};
@@ -82,6 +84,12 @@ class Hub::Loop final : public HubPeers {
   void keep_only(const std::string& address) {
     const std::lock_guard lock(mutex_);
     keep_ = address;
+    wake();
+  }
+
+  void keep_reached() {
+    const std::lock_guard lock(mutex_);
+    keep_reached_ = true;
     wake();
   }
 
@@ -151,6 +159,10 @@ class Hub::Loop final : public HubPeers {
     if (!keep_.empty()) {
       std::erase_if(sockets_, [&](const auto& socket) { return socket.at.address != keep_; });
     }
+    if (keep_reached_) {
+      std::erase_if(sockets_,
+                    [&](const auto& socket) { return !reached_.contains(socket.at.address); });
+    }
   }
 
   // Waits for bytes, callers or orders and takes in what there is.
@@ -175,7 +187,7 @@ class Hub::Loop final : public HubPeers {
       if ((polled[first + i].revents & ~POLLOUT) != 0) take_in(connections_.at(ids[i]));
     }
     for (std::size_t i = 1; i < first; ++i) {
-      if ((polled[i].revents & POLLIN) != 0) accept_from(polled[i].fd);
+      if ((polled[i].revents & POLLIN) != 0) accept_from(sockets_[i - 1]);
     }
   }
 
@@ -188,8 +200,8 @@ class Hub::Loop final : public HubPeers {
     return calls_ < kMostCallsASecond;
   }
 
-  void accept_from(int listener) {
-    FileDescriptor fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  void accept_from(const ListeningSocket& listener) {
+    FileDescriptor fd(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (fd.get() < 0) {  // out of descriptors: the rest of this second is for who is here
       if (errno == EMFILE || errno == ENFILE) calls_ = kMostCallsASecond;
       return;
@@ -197,6 +209,7 @@ class Hub::Loop final : public HubPeers {
     ++calls_;
     make_room();
     Connection& connection = add(std::move(fd));
+    connection.arrived_at = listener.at.address;
     connection.nonce = random_bytes(kNonceBytes);
     connection.deadline = std::chrono::steady_clock::now() + options_.handshake;
     connection.out = greeting(connection.nonce);
@@ -257,6 +270,7 @@ class Hub::Loop final : public HubPeers {
     }
     connection.peer.caller = answer->caller;
     connection.known = true;
+    reached_.insert(connection.arrived_at);
     if (HubService* service = service_of(connection)) service->opened(connection.peer, *this);
   }
 
@@ -310,13 +324,15 @@ class Hub::Loop final : public HubPeers {
   std::map<Purpose, HubService*> services_;
   StrangerLog strangers_;
   std::map<std::int64_t, Connection> connections_;
+  std::set<std::string> reached_;  // our addresses at which workers have arrived
   std::int64_t last_id_ = 0;
   SteadyTime second_{};
   int calls_ = 0;  // in that second
 
   std::mutex mutex_;  // guards what other threads leave here:
   std::vector<Arrival> arrivals_;
-  std::string keep_;
+  std::string keep_;  // empty: all
+  bool keep_reached_ = false;
 
   FileDescriptor wake_;
   std::jthread thread_;  // last: it uses the rest
@@ -339,6 +355,10 @@ FileDescriptor Hub::connect_locally(const Caller& caller) {
 
 void Hub::keep_only(const std::string& address) {
   loop_->keep_only(address);
+}
+
+void Hub::keep_reached() {
+  loop_->keep_reached();
 }
 
 }  // namespace tandem

@@ -60,8 +60,10 @@ class Hub {
   // A connection of this process to its own hub: no address, no handshake.
   FileDescriptor connect_locally(const Caller& caller);
 
-  // Stops listening on all addresses but this one; connections stay. Empty: on all.
+  // Stops listening on all addresses but this one; connections stay.
   void keep_only(const std::string& address);
+  // The same for all addresses at which nobody who knew the token has arrived.
+  void keep_reached();
 
  private:
   class Loop;

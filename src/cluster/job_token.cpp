@@ -36,6 +36,12 @@ JobToken random_token() {
 }
 
 JobToken token_of(const LaunchInfo& info) {
+  if (!info.secret.empty() && info.secret.size() < kShortestSecret) {
+    throw UserError(
+        format("TANDEM_TOKEN: a token of fewer than {} characters is no secret; make one with "
+               "`openssl rand -hex 16`",
+               kShortestSecret));
+  }
   const std::string key = info.secret.empty() ? "tandem" : info.secret;
   // Every agent of torchrun counts the restarts of its own host, so their numbers may differ.
   const int round = info.by == Launcher::torchrun ? 0 : info.restart;

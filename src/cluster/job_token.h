@@ -2,7 +2,8 @@
 // 256 random bits where a launcher can carry them (PMIx, tandem train --workers). By hand, with
 // torchrun and with srun without PMIx it is made from TANDEM_TOKEN and what tells this job from
 // others; without TANDEM_TOKEN it is made from the latter alone, which keeps jobs apart but
-// can be guessed: `guessable`, and refused between hosts.
+// can be guessed: `guessable`, and refused between hosts. A TANDEM_TOKEN of a few characters is
+// refused everywhere: trying them all takes no time.
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@
 namespace tandem {
 
 inline constexpr std::size_t kTokenBytes = 32;
+inline constexpr std::size_t kShortestSecret = 16;  // characters of TANDEM_TOKEN, as `serve` has it
 
 struct JobToken {
   std::string bytes;  // kTokenBytes of them
@@ -20,7 +22,7 @@ struct JobToken {
 
 JobToken random_token();
 
-// For launchers that carry no token of ours.
+// For launchers that carry no token of ours. UserError: the secret is too short.
 JobToken token_of(const LaunchInfo& info);
 
 std::string random_bytes(std::size_t count);

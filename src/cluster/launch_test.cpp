@@ -120,13 +120,16 @@ TEST(Launch, ByHandTakesTheFourUsualVariables) {
   EXPECT_EQ(detect_launch({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).size, 1);
 }
 
+constexpr const char* kLongSecret = "of 16 characters";
+
 TEST(Launch, LocalWorkersReadWhatTheirParentSet) {
-  const EnvMap env = local_worker_env(0, 2, "127.0.0.1", 4711, 5, "s");
+  const EnvMap env = local_worker_env(0, 2, "127.0.0.1", 4711, 5, kLongSecret);
   const LaunchInfo first = detect_launch(with(kMpirun, env));
   EXPECT_EQ(first.by, Launcher::local);
   EXPECT_EQ(first.listen_fd, 5);
   EXPECT_TRUE(first.one_host());
-  const LaunchInfo second = detect_launch(local_worker_env(1, 2, "127.0.0.1", 4711, 5, "s"));
+  const LaunchInfo second =
+      detect_launch(local_worker_env(1, 2, "127.0.0.1", 4711, 5, kLongSecret));
   EXPECT_EQ(second.rank, 1);
   EXPECT_EQ(second.listen_fd, -1);
   EXPECT_EQ(token_of(first).bytes, token_of(second).bytes);
@@ -175,7 +178,7 @@ TEST(JobToken, JobsAndRestartsDoNotMixAndSecretsCount) {
   LaunchInfo by_hand = info;
   by_hand.by = again.by = Launcher::by_hand;
   other_job.job += "x";
-  other_secret.secret = "x";
+  other_secret.secret = kLongSecret;
   other_rank.rank = 3;
   EXPECT_EQ(token_of(info).bytes.size(), kTokenBytes);
   EXPECT_EQ(token_of(info).bytes, token_of(other_rank).bytes);
@@ -187,6 +190,21 @@ TEST(JobToken, JobsAndRestartsDoNotMixAndSecretsCount) {
   EXPECT_NE(random_token().bytes, random_token().bytes);
   EXPECT_EQ(from_hex(to_hex(info.job)), info.job);
   EXPECT_EQ(from_hex("0g"), "");
+}
+
+TEST(JobToken, AShortSecretIsRefused) {
+  LaunchInfo info = detect_launch(kTorchrun);
+  for (const char* secret : {"x", "0123456789abcde"}) {
+    info.secret = secret;
+    try {
+      token_of(info);
+      FAIL() << secret;
+    } catch (const UserError& error) {
+      EXPECT_STREQ(error.what(),
+                   "TANDEM_TOKEN: a token of fewer than 16 characters is no secret; make one with "
+                   "`openssl rand -hex 16`");
+    }
+  }
 }
 
 TEST(Launch, ALocalRestartTellsItsCause) {

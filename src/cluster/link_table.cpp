@@ -51,16 +51,4 @@ Json link_table_json(const LinkTable& table) {
   return rows;
 }
 
-LinkTable link_table_from_json(const Json& json) {
-  LinkTable table;
-  for (const Json& row : json.items()) {
-    table.push_back({{static_cast<int>(row.at("opening").as_int()),
-                      static_cast<int>(row.at("answering").as_int())},
-                     row.at("opening_host").as_string(),
-                     row.at("answering_host").as_string(),
-                     link_from_json(row.at("link"))});
-  }
-  return table;
-}
-
 }  // namespace tandem

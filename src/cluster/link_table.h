@@ -39,6 +39,5 @@ LinkSummary summary_of(const LinkTable& table);
 std::string link_line(const LinkRow& row);
 
 Json link_table_json(const LinkTable& table);
-LinkTable link_table_from_json(const Json& json);
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "cluster/comm_text.h"
 #include "cluster/host_lane.h"
 #include "cluster/local_courier.h"
@@ -133,25 +134,40 @@ class LocalExchange::Impl {
     // A link that changed while nothing ran has changed, too.
     const Json* usual = state.schedule.find("link");
     if (usual != nullptr && usual->as_double() > 0) watch_ = LinkWatch(usual->as_double());
-    if (const Json* wish = state.schedule.find("wish")) wish_ = wish->as_int();
-    check(state.arrays.size() == 2u + (courier_->kept().empty() ? 0 : 1) + momentum_.defined(),
-          "a host's part of a checkpoint has all its arrays");
+    if (const Json* wish = state.schedule.find("wish")) wish_ = stored_wish(*wish);
+    check_arrays(state.arrays.size());
     std::size_t next = 2;
     if (!courier_->kept().empty()) kept().copy_(state.arrays[next++]);
     if (momentum_.defined()) momentum_.copy_(state.arrays[next]);
     const Json::Array& news = schedule.at("news").items();
     const auto under_way = schedule_.under_way();
+    if (news.size() != under_way.size()) {
+      throw UserError(
+          format("the schedule of exchanges is damaged: it has news of {} fragments instead of {}",
+                 news.size(), under_way.size()));
+    }
     for (std::size_t i = 0; i < under_way.size(); ++i) {
       LocalParcel parcel;
       parcel.fragment = under_way[i];
       parcel.mean = part(state.arrays[0], under_way[i]);
       parcel.others = part(state.arrays[1], under_way[i]);
-      parcel.news = news_from(news.at(i));
+      parcel.news = news_from(news[i], comm_.size(Group::leaders));
       courier_->put(parcel);
     }
   }
 
  private:
+  // Those of capture(), which depend on the settings.
+  void check_arrays(std::size_t count) const {
+    const std::size_t wanted = 2u + (courier_->kept().empty() ? 0 : 1) + momentum_.defined();
+    if (count == wanted) return;
+    throw UserError(
+        format("this host's part of the checkpoint has {} arrays instead of {}; set "
+               "cluster.local_momentum as it was, or delete the run's folder hosts to go on from "
+               "what all hosts had in common",
+               count, wanted));
+  }
+
   at::Tensor part(const at::Tensor& buffer, std::size_t fragment) const {
     return buffer.narrow(0, fragments_[fragment].begin, fragments_[fragment].size());
   }

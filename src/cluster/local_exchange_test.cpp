@@ -145,6 +145,42 @@ TEST_P(Local, GoesOnFromWhatWasCaptured) {
   }
 }
 
+// What a host's part of a checkpoint tells is a file's word.
+TEST(LocalExchange, AStateThatItCannotHaveCapturedIsRefused) {
+  run_ranks({0, 1}, [&](Comm& comm, Store&) {
+    const LocalSetting setting{LinkFormat::int8, rhythm_of(5)};
+    Mover mover(comm, nullptr, setting);
+    for (int i = 0; i < 13; ++i) mover.move();
+    const LocalState whole = mover.exchange->capture();
+    comm.barrier();
+    const auto refuses = [&](const char* key, const Json& value) {
+      LocalState state = whole;
+      state.schedule.set(key, value);
+      Mover resumed(comm, nullptr, setting, first_weights(), 13);
+      EXPECT_THROW(resumed.exchange->restore(state), UserError) << key;
+      comm.barrier();
+    };
+    const Json::Array& news = whole.schedule.at("news").items();
+    ASSERT_GE(news.size(), 1u) << "else it tests little";
+    Json of_nobody = Json::array(), replanned = Json::array();
+    for (std::size_t i = 0; i < news.size(); ++i) {
+      of_nobody.push(Json::array());
+      Json hosts = Json::array();
+      for (const Json& its : news[i].items()) hosts.push(Json(its).set("replan", -5));
+      replanned.push(hosts);
+    }
+    refuses("news", Json::array());
+    refuses("news", of_nobody);
+    refuses("news", replanned);
+    refuses("wish", -5);
+    LocalState fewer = whole;
+    fewer.arrays.pop_back();
+    Mover resumed(comm, nullptr, setting, first_weights(), 13);
+    EXPECT_THROW(resumed.exchange->restore(fewer), UserError);
+    comm.barrier();
+  });
+}
+
 // Weights move on a device, all else is done in memory: also by a run that goes on.
 TEST_P(Local, WeightsOfAGpuGetTheSameBits) {
   for (const std::vector<int>& hosts : {std::vector{0, 1}, {0, 0, 1, 1}, {0, 0, 1, 2}}) {

@@ -1,5 +1,8 @@
 #include "cluster/local_news.h"
 
+#include "base/format.h"
+#include "cluster/local_schedule.h"
+
 namespace tandem {
 
 Json news_json(const std::vector<HostNews>& news) {
@@ -11,13 +14,16 @@ Json news_json(const std::vector<HostNews>& news) {
   return hosts;
 }
 
-std::vector<HostNews> news_from(const Json& json) {
+std::vector<HostNews> news_from(const Json& json, int hosts) {
   std::vector<HostNews> news;
   for (const Json& its : json.items()) {
     news.push_back({its.at("step").as_int(), false, false, its.at("seconds").as_double(),
-                    its.at("replan").as_int()});
+                    stored_wish(its.at("replan"))});
   }
-  return news;
+  if (std::ssize(news) == hosts) return news;
+  throw UserError(
+      format("the schedule of exchanges is damaged: it has news of {} hosts instead of {}",
+             news.size(), hosts));
 }
 
 }  // namespace tandem

@@ -18,6 +18,7 @@ struct HostNews {
 
 // For a checkpoint, of all hosts. What ended the run is over when it goes on.
 Json news_json(const std::vector<HostNews>& news);
-std::vector<HostNews> news_from(const Json& json);
+// What is not of that many hosts is a UserError.
+std::vector<HostNews> news_from(const Json& json, int hosts);
 
 }  // namespace tandem

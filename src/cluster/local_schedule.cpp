@@ -1,8 +1,10 @@
 #include "cluster/local_schedule.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/error.h"
+#include "base/format.h"
 
 namespace tandem {
 namespace {
@@ -16,10 +18,32 @@ Json rhythm_json(const LocalRhythm& rhythm) {
 }
 
 LocalRhythm rhythm_from(const Json& json) {
-  return {json.at("steps").as_int(), json.at("delay").as_int()};
+  return stored_rhythm(json.at("steps"), json.at("delay"));
+}
+
+// More steps than any run has, few enough that what is computed with them stays a number.
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 40;
+
+std::int64_t stored_number(std::string_view what, const Json& json, std::int64_t least,
+                           std::int64_t most) {
+  const std::int64_t number = json.as_int();
+  if (number >= least && number <= most) return number;
+  throw UserError(format("the schedule of exchanges is damaged: {} is {} instead of {} to {}", what,
+                         number, least, most));
 }
 
 }  // namespace
+
+LocalRhythm stored_rhythm(const Json& steps, const Json& delay) {
+  LocalRhythm rhythm;
+  rhythm.steps = stored_number("steps", steps, 1, kMostSteps);
+  rhythm.delay = stored_number("delay", delay, 1, rhythm.steps);
+  return rhythm;
+}
+
+std::int64_t stored_wish(const Json& steps) {
+  return stored_number("a wish for steps", steps, 0, kMostSteps);
+}
 
 LocalRhythm rhythm_of(std::int64_t steps, std::optional<std::int64_t> delay) {
   // Fragments that leave after the same step arrive one after the other, each in steps / fragments;
@@ -37,11 +61,20 @@ LocalSchedule::LocalSchedule(LocalRhythm rhythm, std::int64_t step, std::int64_t
 LocalSchedule::LocalSchedule(const Json& json, std::int64_t fragments)
     : fragments_(fragments),
       rhythm_(rhythm_from(json.at("rhythm"))),
-      start_(json.at("start").as_int()) {
+      start_(stored_number("start", json.at("start"), 0, kMostSteps)) {
   if (!json.at("next").is_null()) next_ = rhythm_from(json.at("next"));
-  for (const Json& flight : json.at("under_way").items()) {
-    flights_.push_back(
-        {static_cast<std::size_t>(flight.at("fragment").as_int()), flight.at("due").as_int()});
+  // They come back in the order in which they left, each before it leaves again.
+  std::int64_t least_due = 0;
+  for (const Json& stored : json.at("under_way").items()) {
+    const Flight flight{static_cast<std::size_t>(
+                            stored_number("fragment", stored.at("fragment"), 0, fragments - 1)),
+                        stored_number("due", stored.at("due"), least_due, kMostSteps)};
+    if (std::ranges::find(flights_, flight.fragment, &Flight::fragment) != flights_.end()) {
+      throw UserError(format("the schedule of exchanges is damaged: fragment {} is under way twice",
+                             flight.fragment));
+    }
+    flights_.push_back(flight);
+    least_due = flight.due;
   }
 }
 

@@ -23,6 +23,11 @@ struct LocalRhythm {
   bool operator==(const LocalRhythm&) const = default;
 };
 
+// As it is stored; what cannot be one is a UserError.
+LocalRhythm stored_rhythm(const Json& steps, const Json& delay);
+// The same of a wish for other steps; 0: none.
+std::int64_t stored_wish(const Json& steps);
+
 // With the least delay that hides the transfer on a link which that many steps keep busy.
 LocalRhythm rhythm_of(std::int64_t steps, std::optional<std::int64_t> delay = {});
 
@@ -30,7 +35,7 @@ class LocalSchedule {
  public:
   // step: the last one done.
   LocalSchedule(LocalRhythm rhythm, std::int64_t step, std::int64_t fragments = kLocalFragments);
-  // As json() told it.
+  // As json() told it; what it cannot have told is a UserError.
   LocalSchedule(const Json& json, std::int64_t fragments = kLocalFragments);
 
   // After the update of a step, in this order. By fragment.

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace tandem {
 namespace {
 
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
 using Fragments = std::vector<std::size_t>;
 
 TEST(LocalSchedule, EveryFragmentLeavesOnceARoundAndIsAddedAfterTheDelay) {
@@ -76,6 +78,45 @@ TEST(LocalSchedule, GoesOnFromWhatItTold) {
     EXPECT_EQ(resumed.take_due(step), straight.take_due(step));
     EXPECT_EQ(resumed.take_leaving(step), straight.take_leaving(step));
   }
+}
+
+// A number of a stored schedule is another one.
+void refuses(Json (*damage)(Json), const char* what) {
+  LocalSchedule schedule({6, 4}, 0);
+  for (std::int64_t step = 1; step <= 9; ++step) {
+    schedule.take_due(step);
+    schedule.take_leaving(step);
+  }
+  ASSERT_GE(schedule.under_way().size(), 2u);
+  EXPECT_NO_THROW(LocalSchedule{schedule.json()});
+  EXPECT_THROW(LocalSchedule{damage(schedule.json())}, UserError) << what;
+}
+
+Json with_rhythm(Json json, const char* key, std::int64_t steps, std::int64_t delay) {
+  return json.set(key, Json::object().set("steps", steps).set("delay", delay));
+}
+
+Json with_under_way(Json json, std::vector<std::pair<std::int64_t, std::int64_t>> flights) {
+  Json all = Json::array();
+  for (const auto& [fragment, due] : flights) {
+    all.push(Json::object().set("fragment", fragment).set("due", due));
+  }
+  return json.set("under_way", std::move(all));
+}
+
+TEST(LocalSchedule, WhatItCannotHaveToldIsRefused) {
+  refuses([](Json json) { return with_rhythm(json, "rhythm", 0, 0); }, "nothing to divide by");
+  refuses([](Json json) { return with_rhythm(json, "rhythm", -6, 1); }, "steps below one");
+  refuses([](Json json) { return with_rhythm(json, "rhythm", 6, 0); }, "no delay");
+  refuses([](Json json) { return with_rhythm(json, "rhythm", 6, 7); }, "a delay beyond a round");
+  refuses([](Json json) { return with_rhythm(json, "rhythm", kLargest, 1); }, "no number times 8");
+  refuses([](Json json) { return with_rhythm(json, "next", 0, 0); }, "the same of the next");
+  refuses([](Json json) { return json.set("start", -1); }, "before the first step");
+  refuses([](Json json) { return with_under_way(json, {{-1, 10}}); }, "no fragment");
+  refuses([](Json json) { return with_under_way(json, {{kLocalFragments, 10}}); }, "one too many");
+  refuses([](Json json) { return with_under_way(json, {{1, 10}, {1, 11}}); }, "twice");
+  refuses([](Json json) { return with_under_way(json, {{1, 11}, {2, 10}}); }, "overtaken");
+  refuses([](Json json) { return with_under_way(json, {{1, kLargest}}); }, "never back");
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ std::vector<std::string> addresses_to_open(const LaunchInfo& info, const JobToke
                                            const std::vector<NetworkInterface>& all,
                                            const std::string& host) {
   if (loopback_only(info, token)) return {kThisHostOnly};
+  std::vector<std::string> addresses;
   if (!info.meeting.empty()) {
     const std::vector<std::string> found = resolve(info.meeting);
     if (found.empty()) {
@@ -39,7 +40,7 @@ std::vector<std::string> addresses_to_open(const LaunchInfo& info, const JobToke
     }
     for (const std::string& address : found) {
       // A name of the own host that leads to loopback (as Debian's /etc/hosts has it) is of no use
-      // to others; a loopback address that was given as such is meant.
+      // to other hosts; a loopback address that was given as such is meant.
       if (is_loopback(address) && address != info.meeting && !info.one_host()) continue;
       const bool ours = is_loopback(address) || std::ranges::any_of(all, [&](const auto& i) {
                           return i.address == address;
@@ -51,8 +52,8 @@ std::vector<std::string> addresses_to_open(const LaunchInfo& info, const JobToke
       throw UserError(format("MASTER_ADDR={} is no address of {}, where rank 0 runs; {} has {}",
                              info.meeting, host, host, list_text(all)));
     }
+    addresses.push_back(found.front());  // there this host's own workers call
   }
-  std::vector<std::string> addresses;
   for (const NetworkInterface& interface : candidates) addresses.push_back(interface.address);
   return addresses;
 }

@@ -4,7 +4,9 @@
 //   all workers on one host  loopback, any port or the one that is given: where no address is, and
 //                            whatever address is when the token is guessable (no TANDEM_TOKEN)
 //   MASTER_ADDR, srun        the given address and port; with torchrun and srun without PMIx the
-//                            first free one of kSharedPorts, as the given one may be taken
+//                            first free one of kSharedPorts, as the given one may be taken. A name
+//                            that is loopback on rank 0's host: there, for workers of that host,
+//                            and every usable address, until the others have come
 #pragma once
 
 #include <functional>

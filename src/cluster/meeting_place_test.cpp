@@ -13,11 +13,13 @@ using testing::Each;
 using testing::Field;
 using testing::Not;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 const auto kAtLoopback = Field(&Endpoint::address, "127.0.0.1");
 
 // 127.0.0.2 plays an address that other hosts reach: this machine can listen there.
 constexpr const char* kOwnAddress = "127.0.0.2";
+constexpr const char* kTeamSecret = "of 16 characters at least";
 
 LaunchInfo two_on_one_host(const std::string& meeting, const std::string& secret) {
   LaunchInfo info;
@@ -56,10 +58,10 @@ TEST(MeetingPlace, AGuessableTokenServesTheLoopbackOnly) {
 }
 
 TEST(MeetingPlace, ASecretLeavesTheAddressAsGiven) {
-  const LaunchInfo info = two_on_one_host(kOwnAddress, "secret");
+  const LaunchInfo info = two_on_one_host(kOwnAddress, kTeamSecret);
   EXPECT_THAT(opened(info), AllOf(SizeIs(1), Each(Field(&Endpoint::address, kOwnAddress))));
   EXPECT_THAT(called(info), AllOf(SizeIs(1), Each(Field(&Endpoint::address, kOwnAddress))));
-  EXPECT_THROW(opened(two_on_one_host("192.0.2.9", "secret")), UserError);
+  EXPECT_THROW(opened(two_on_one_host("192.0.2.9", kTeamSecret)), UserError);
 }
 
 TEST(MeetingPlace, SeveralHostsMeetAtTheAddressGiven) {
@@ -67,6 +69,14 @@ TEST(MeetingPlace, SeveralHostsMeetAtTheAddressGiven) {
   info.local_size = 1;
   EXPECT_THAT(opened(info), Each(Not(kAtLoopback)));
   EXPECT_THAT(called(info), Each(Not(kAtLoopback)));
+}
+
+// As Debian's /etc/hosts has it: 127.0.1.1 host-a.
+TEST(MeetingPlace, ANameThatIsLoopbackHereServesWorkersOfThisHostAndOfOthers) {
+  LaunchInfo info = two_on_one_host("localhost", kTeamSecret);
+  info.local_size = 1;
+  EXPECT_THAT(opened(info), UnorderedElementsAre(Field(&Endpoint::address, called(info)[0].address),
+                                                 Field(&Endpoint::address, kOwnAddress)));
 }
 
 }  // namespace

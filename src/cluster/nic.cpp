@@ -101,12 +101,6 @@ std::optional<NicFacts> read_own_nic(const fs::path& root, const std::string& na
   return read_nic(root, name);
 }
 
-NicBytes read_nic_bytes(const fs::path& root, const std::string& name) {
-  const fs::path counters = folder_of(root, name) / "statistics";
-  return {number_in(counters / "rx_bytes").value_or(0),
-          number_in(counters / "tx_bytes").value_or(0)};
-}
-
 std::string nic_text(const NicFacts& nic) {
   std::string text = nic.name + ": ";
   if (nic.kind != NicKind::wired) text += format("{}, ", name_of(nic.kind));

@@ -43,11 +43,6 @@ NicFacts read_nic(const std::filesystem::path& root, const std::string& name);
 // one, as in a network namespace that shares its /sys.
 std::optional<NicFacts> read_own_nic(const std::filesystem::path& root, const std::string& name);
 
-struct NicBytes {
-  std::int64_t in = 0, out = 0;  // since the system started, headers included
-};
-NicBytes read_nic_bytes(const std::filesystem::path& root, const std::string& name);
-
 // "eth0: 1 Gbps, full duplex, MTU 1500"
 std::string nic_text(const NicFacts& nic);
 

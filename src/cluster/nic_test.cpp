@@ -78,14 +78,6 @@ TEST(Nic, AnUnknownNameIsAnErrorWithTheKnownOnes) {
   }
 }
 
-TEST(Nic, CountsBytes) {
-  FakeNics nics;
-  nics.add("eth0", {{"statistics/rx_bytes", "12"}, {"statistics/tx_bytes", "9000000000"}});
-  const NicBytes bytes = read_nic_bytes(nics.root.path(), "eth0");
-  EXPECT_EQ(bytes.in, 12);
-  EXPECT_EQ(bytes.out, 9000000000);
-}
-
 TEST(Nic, JsonReadsBackToTheSame) {
   NicFacts nic{"eth0", NicKind::bridge, 1000, Duplex::full, 1500, true};
   for (const std::optional<std::int64_t> speed : {nic.speed_mbps, std::optional<std::int64_t>()}) {

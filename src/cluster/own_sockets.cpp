@@ -25,7 +25,7 @@ bool is_connected(int fd) {
          info.tcpi_state == TCP_ESTABLISHED;
 }
 
-std::vector<int> own_sockets(bool (*wanted)(int)) {
+std::optional<std::vector<int>> own_sockets(bool (*wanted)(int)) {
   std::vector<int> found;
   std::error_code failed;
   for (fs::directory_iterator entry("/proc/self/fd", failed), end; !failed && entry != end;
@@ -35,17 +35,18 @@ std::vector<int> own_sockets(bool (*wanted)(int)) {
     std::from_chars(name.data(), name.data() + name.size(), fd);
     if (wanted(fd)) found.push_back(fd);
   }
+  if (failed) return {};
   return found;
 }
 
 }  // namespace
 
-std::vector<int> listening_sockets() {
+std::optional<std::vector<int>> listening_sockets() {
   return own_sockets(listens);
 }
 
 std::vector<int> connected_sockets() {
-  return own_sockets(is_connected);
+  return own_sockets(is_connected).value_or(std::vector<int>{});
 }
 
 }  // namespace tandem

@@ -52,6 +52,7 @@ class MeetingMaker {
         meeting_(new Meeting) {
     candidates_ = usable_interfaces(options.interfaces, options.rule, options.host.name, problem_);
     if (launch_.one_host()) problem_.clear();  // loopback is enough
+    meeting_->on_refused_ = teller_of_strangers();
   }
 
   std::unique_ptr<Meeting> make() {
@@ -75,6 +76,15 @@ class MeetingMaker {
  private:
   bool is_rank_0() const { return launch_.rank == 0; }
   Store& store() { return *meeting_->store_; }
+
+  // Rank 0 has no journal before all have met, so it says it. The others write none.
+  std::function<void(const std::string&)> teller_of_strangers() const {
+    return [say = options_.say, on_refused = options_.on_refused, met = meeting_->met_,
+            waits = is_rank_0()](const std::string& text) {
+      (on_refused && (*met || !waits) ? on_refused : say)(text);
+    };
+  }
+
   Caller caller(Purpose purpose) const { return {purpose, launch_.rank, launch_.size}; }
 
   milliseconds time_left() const {
@@ -115,8 +125,7 @@ class MeetingMaker {
     HubOptions hub;
     hub.token = place.token.bytes;
     hub.size = launch_.size;
-    hub.say = [say = options_.say, on_refused = options_.on_refused, met = meeting_->met_](
-                  const std::string& text) { (*met && on_refused ? on_refused : say)(text); };
+    hub.say = meeting_->on_refused_;
     meeting_->hub_ = std::make_unique<Hub>(
         std::move(place.sockets), hub,
         std::map<Purpose, HubService*>{{Purpose::store, meeting_->store_service_.get()},
@@ -237,6 +246,7 @@ class MeetingMaker {
       for (Worker& worker : world.workers) worker.address = "127.0.0.1";
       publish(world, std::vector<NetworkInterface>{{"lo", "127.0.0.1", true, true, 0}},
               "loopback: all workers are on one host");
+      meeting_->hub_->keep_reached();
       return;
     }
     choose_between_hosts(world);
@@ -283,12 +293,17 @@ class MeetingMaker {
       worker.address = choice.by_host[static_cast<std::size_t>(worker.host_index)].address;
     }
     publish(world, choice.by_host, choice.reason);
-    meeting_->hub_->keep_only(hub_address(world));
+    keep_listening_for(world);
   }
 
-  // The hub goes on listening where the run's traffic is, if it does so at all there.
-  std::string hub_address(const World& world) const {
-    return launch_.meeting.empty() ? world.workers.front().address : "";
+  // The hub goes on listening where the run's traffic is. Where MASTER_ADDR says how to call it, it
+  // is called there only; that may be a name that means other addresses to other hosts.
+  void keep_listening_for(const World& world) {
+    if (launch_.meeting.empty()) {
+      meeting_->hub_->keep_only(world.workers.front().address);
+    } else {
+      meeting_->hub_->keep_reached();
+    }
   }
 
   void publish(const World& world, const std::vector<NetworkInterface>& by_host,
@@ -350,6 +365,7 @@ class MeetingMaker {
     task.hosts = world.hosts();
     task.host_name = world.workers[static_cast<std::size_t>(world.leader_of(host))].host;
     task.candidates = candidates_;
+    task.on_refused = meeting_->on_refused_;
     return probe_hosts(task, store());
   }
 

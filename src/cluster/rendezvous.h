@@ -45,7 +45,8 @@ struct MeetingOptions {
   };
   std::function<void(const std::string& why)> on_cut_off = {};  // see HeartbeatOptions
   std::function<void(const std::string& event)> on_event = [](const std::string&) {};  // rank 0
-  // Strangers that rank 0 refused, once all have met; before, or without it, say() tells of them.
+  // Strangers that this worker refused. say() tells of them without it and, on rank 0, until all
+  // have met.
   std::function<void(const std::string& event)> on_refused = {};
   const std::atomic<bool>* stop = nullptr;  // set: Interrupted
 };
@@ -64,6 +65,8 @@ class Meeting {
   // Of another host's leader, once: the copy of rank 0's journal on this host's disk.
   std::unique_ptr<JournalCopy> copy_journal(const fs::path& file);
   const std::string& token() const { return token_; }  // for proofs on other connections
+  // Tells of strangers at other ports of this worker as at its own; any thread may call it.
+  const std::function<void(const std::string& event)>& on_refused() const { return on_refused_; }
   // The interface of this host that leads to the others; "lo" when there is one host.
   const std::string& interface() const { return interface_; }
   const std::string& reason() const { return reason_; }  // why this one, in a line
@@ -74,6 +77,7 @@ class Meeting {
   World world_;
   std::shared_ptr<std::atomic<bool>> met_ = std::make_shared<std::atomic<bool>>(false);
   std::string token_, interface_, reason_;
+  std::function<void(const std::string& event)> on_refused_;
   FileDescriptor journal_;  // a connection for it; later the hub may not listen there any more
   // Destroyed from the last to the first: the heartbeat's end is still heard by the hub.
   std::unique_ptr<StoreService> store_service_;

@@ -46,7 +46,7 @@ class RendezvousTest : public testing::Test {
     result.launch.size = size;
     result.launch.meeting = "127.0.0.1";
     result.launch.port = port_;
-    result.launch.secret = "secret";
+    result.launch.secret = "a secret of the team";
     result.host = {host, host};
     result.interfaces = {{"lo", "127.0.0.1", true, true, 0},
                          {"eth0", host == "host-a" ? "127.0.0.2" : "127.0.0.3", true, false, 0}};
@@ -87,6 +87,17 @@ class RendezvousTest : public testing::Test {
     return "met";
   }
 
+  // Now or, as the hub hears of it by another thread, a little later.
+  static bool is_closed(const Endpoint& endpoint) {
+    for (int i = 0; i < 100; ++i) {
+      std::string problem;
+      const auto deadline = std::chrono::steady_clock::now() + 10s;
+      if (connect_to(endpoint, deadline, problem).get() < 0) return true;
+      std::this_thread::sleep_for(10ms);
+    }
+    return false;
+  }
+
   int port_ = free_port();
   Said said_, lost_;
 };
@@ -118,6 +129,32 @@ TEST_F(RendezvousTest, HostsFindAnAddressThatTheyReach) {
   EXPECT_EQ(meetings[1]->interface(), "eth0");
   EXPECT_THAT(meetings[1]->reason(), HasSubstr("all 2 hosts reach each other"));
   all_finish(meetings);
+}
+
+TEST_F(RendezvousTest, WhereNobodyCameInNobodyListensAnyMore) {
+  const Endpoint eth0{"127.0.0.2", port_};  // of rank 0's host
+  for (const char* host : {"host-a", "host-b"}) {
+    std::vector<MeetingOptions> all{options(0, 2), options(1, 2, host)};
+    // Loopback by name: rank 0 cannot know which of its addresses that is to others.
+    for (MeetingOptions& one : all) one.launch.meeting = "localhost";
+    auto meetings = all_meet(all);
+    EXPECT_TRUE(is_closed(eth0)) << "the other worker is on " << host;
+    EXPECT_FALSE(is_closed({resolve("localhost").front(), port_})) << "where it came in";
+    all_finish(meetings);
+  }
+}
+
+TEST_F(RendezvousTest, EveryWorkerCanTellOfStrangers) {
+  Said refused[2];
+  std::vector<MeetingOptions> all{options(0, 2), options(1, 2, "host-b")};
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    all[rank].on_refused = [&, rank](const std::string& text) { refused[rank].add(text); };
+  }
+  auto meetings = all_meet(all);
+  for (const auto& meeting : meetings) meeting->on_refused()("a stranger");
+  all_finish(meetings);
+  EXPECT_EQ(refused[0].text(), "a stranger\n");
+  EXPECT_EQ(refused[1].text(), "a stranger\n");
 }
 
 TEST_F(RendezvousTest, AMissingRankIsAnnouncedAndThenNamedToAll) {
@@ -168,7 +205,7 @@ TEST_F(RendezvousTest, TwoWorkersOfOneRankAreRefusedByName) {
 TEST_F(RendezvousTest, AnotherSecretDoesNotMeet) {
   MeetingOptions zero = options(0, 2), one = options(1, 2);
   zero.join_timeout = 10s;
-  one.launch.secret = "other";
+  one.launch.secret = "a secret of others";
   auto first = begin(zero), second = begin(one);
   EXPECT_THAT(error_of<UserError>(std::move(second)), HasSubstr("another job token"));
   EXPECT_THAT(error_of<EnvError>(std::move(first)), HasSubstr("rank 1 did not join"));

@@ -23,7 +23,7 @@ class TwoHosts:
     def start(self, run: str, steps: int):
         command = [TANDEM, "train", self.lab.disk / "config.yaml", f"data.path={self.lab.disk}/data", f"run={self.lab.disk}/{run}",
                    f"stop.steps={steps}", *SETTINGS]
-        common = {"WORLD_SIZE": 2, "MASTER_ADDR": self.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret", **QUIET}
+        common = {"WORLD_SIZE": 2, "MASTER_ADDR": self.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret of the team", **QUIET}
         self.workers = [self.lab.start(name, command, {"RANK": rank, **common}) for rank, name in enumerate(self.lab.names)]
 
     def to_end(self, run: str, steps: int):

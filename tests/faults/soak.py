@@ -77,7 +77,7 @@ class Soak:
 
     def lose_a_host(self):
         """The same run goes on with its two workers on two hosts for a moment, which then lose each other."""
-        env = {"WORLD_SIZE": 2, "MASTER_ADDR": self.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret", **QUIET}
+        env = {"WORLD_SIZE": 2, "MASTER_ADDR": self.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret of the team", **QUIET}
         command = [part for part in self.run.command if part not in ("--workers", "2")]
         command += ["cluster.mode=exact", "cluster.wire=fp32"]
         workers = [self.lab.start(name, command, {"RANK": rank, **env}) for rank, name in enumerate(self.lab.names)]

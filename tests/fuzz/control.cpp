@@ -9,7 +9,7 @@
 #include "cluster/heartbeat_protocol.h"
 #include "cluster/journal_home.h"
 #include "cluster/journal_protocol.h"
-#include "cluster/link_table.h"
+#include "cluster/link_probe_analysis.h"
 #include "cluster/network_store.h"
 #include "cluster/store_protocol.h"
 #include "cluster/wire.h"
@@ -30,7 +30,7 @@ enum class Door : char {
   offer = 'o',
   card = 'c',
   world = 'w',
-  links = 'l'
+  link = 'l'
 };
 
 class NoPeers final : public HubPeers {
@@ -111,8 +111,8 @@ void open_any_door(std::string_view input) {
       world_from(Json::parse(rest, "x"), 0);
       return;
     }
-    case Door::links:
-      summary_of(link_table_from_json(Json::parse(rest, "x")));
+    case Door::link:
+      link_from_json(Json::parse(rest, "x"));
       return;
   }
   throw UserError("no such door");
@@ -144,8 +144,6 @@ std::vector<std::string> control_seeds() {
   const std::string number = WireWriter().i64(5).take(), text = WireWriter().text("value").take();
   World world;
   world.workers = {{"a", "10.0.0.1", 7, 0, 0}, {"b", "10.0.0.2", 8, 1, 0}};
-  LinkTable links(1);
-  links[0].opening_host = "a";
   return {with(Door::stranger, std::string(kAnswerBytes, 'x')),
           with(Door::frame, framed("hello") + framed("") + framed("again")),
           to_service(Door::store, {store_request(StoreOperation::set, "k", text),
@@ -166,7 +164,7 @@ std::vector<std::string> control_seeds() {
                                         {{"model.safetensors", 100, 77}, {"state.json", 0, 1}}})),
           with(Door::card, to_text(WorkerCard{"host", "key", 5, ""})),
           with(Door::world, to_text(world)),
-          with(Door::links, link_table_json(links).dump())};
+          with(Door::link, link_json(LinkMeasure{}).dump())};
 }
 
 const FuzzTarget kControlTarget{"control", open_any_door, control_seeds, 10000};

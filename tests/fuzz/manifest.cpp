@@ -1,7 +1,10 @@
-// MANIFEST.json of a checkpoint, with its own hash put right, and state.json.
+// MANIFEST.json of a checkpoint, with its own hash put right, state.json and a host's schedule.
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "cluster/local_schedule.h"
 #include "fuzz_target.h"
 #include "train/checkpoint_manifest.h"
 #include "train/train_state.h"
@@ -17,13 +20,27 @@ std::string with_right_manifest_hash(std::string_view text) try {
   return std::string(text);
 }
 
+// Goes on from it as training would.
+void follow_schedule(const Json& json) {
+  LocalSchedule schedule(json);
+  check(LocalSchedule(schedule.json()).json().dump() == schedule.json().dump(),
+        "a schedule does not read back");
+  const auto is_fragment = [](std::size_t one) { return one < kLocalFragments; };
+  const std::int64_t start = json.at("start").as_int();
+  for (std::int64_t step = start + 1; step < start + 20; ++step) {
+    check(std::ranges::all_of(schedule.take_due(step), is_fragment), "no fragment is due");
+    check(std::ranges::all_of(schedule.take_leaving(step), is_fragment), "no fragment leaves");
+  }
+}
+
 void read_any_manifest(std::string_view input) {
-  const auto parts = split_parts(input, 2);
+  const auto parts = split_parts(input, 3);
   const auto entries = parse_manifest(with_right_manifest_hash(parts[0]));
   check(entries.size() == 3, "a manifest of other files");
   check(parse_manifest(manifest_text(entries)).size() == 3, "a manifest does not read back");
   const Json state = state_json(state_from_json(Json::parse(parts[1], "state.json")));
   check(state_json(state_from_json(state)).dump() == state.dump(), "a state does not read back");
+  follow_schedule(Json::parse(parts[2], "state.json"));
 }
 
 std::vector<std::string> manifest_seeds() {
@@ -35,8 +52,16 @@ std::vector<std::string> manifest_seeds() {
   state.best = {{5, 3.25}};
   TrainState exchanged = state;
   exchanged.exchange = ExchangeChoice{};
-  return {joined_parts(std::vector<std::string>{manifest, state_json(state).dump()}),
-          joined_parts(std::vector<std::string>{manifest, state_json(exchanged).dump()})};
+  LocalSchedule schedule({6, 4}, 0);
+  for (std::int64_t step = 1; step <= 9; ++step) {
+    schedule.take_due(step);
+    schedule.take_leaving(step);
+  }
+  const std::string flying = schedule.json().dump();
+  schedule.change({9, 2});
+  return {joined_parts(std::vector<std::string>{manifest, state_json(state).dump(), flying}),
+          joined_parts(std::vector<std::string>{manifest, state_json(exchanged).dump(),
+                                                schedule.json().dump()})};
 }
 
 const FuzzTarget kManifestTarget{"manifest", read_any_manifest, manifest_seeds};

@@ -122,7 +122,7 @@ class Workers:
         size = each * len(lab.names)
         self.processes, self.output = {}, {rank: [] for rank in range(size)}
         self.pids, self._threads = {}, []
-        common = {"WORLD_SIZE": size, "MASTER_ADDR": lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret",
+        common = {"WORLD_SIZE": size, "MASTER_ADDR": lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret of the team",
                   **(env or {})}
         for rank in set(range(size)) - set(leave_out):
             self.processes[rank] = lab.start(lab.names[rank // each], [meet, *arguments], {"RANK": rank, **common})
@@ -300,6 +300,21 @@ def test_nccls_variable_is_honoured(with_false_friends, meet):
     assert "fast0" in workers.text(0)
 
 
+@pytest.mark.parametrize("each", [1, 2])
+def test_a_name_that_is_loopback_at_home_leaves_no_port_open_that_nobody_came_in_by(with_false_friends, meet, each):
+    """Debian's own line in /etc/hosts: 127.0.1.1 and the host's name, on that host only."""
+    hosts = with_false_friends
+    own = hosts.folder / "host-a/etc-hosts"
+    own.write_text("127.0.0.1 localhost\n127.0.1.1 host-a\n10.77.0.2 host-b\n")
+    mounted = hosts.run("host-a", ["mount", "--bind", hosts.disk / "etc-hosts", "/etc/hosts"])
+    assert mounted.returncode == 0, mounted.stdout
+    workers = Workers(hosts, meet, "seconds=6", "join_timeout=30", each=each, env={"MASTER_ADDR": "host-a"})
+    workers.wait_until_ready()
+    listening = re.findall(r"(\S+):29500 ", hosts.run("host-a", ["ss", "-Hltn"]).stdout)
+    assert set(workers.wait().values()) == {0}, workers.everything()
+    assert sorted(listening) == (["10.77.0.1"] if each == 1 else ["10.77.0.1", "127.0.1.1"])
+
+
 def test_strangers_do_not_disturb_and_nothing_listens_to_the_whole_world(lab, meet):
     hosts = lab()
     workers = Workers(hosts, meet, "seconds=20", each=1)
@@ -317,7 +332,7 @@ def test_strangers_do_not_disturb_and_nothing_listens_to_the_whole_world(lab, me
 def test_another_secret_does_not_get_in(lab, meet):
     hosts = lab()
     workers = Workers(hosts, meet, "join_timeout=15", each=1, leave_out=[1])
-    done = hosts.run("host-b", [meet], {"RANK": 1, "WORLD_SIZE": 2, "MASTER_ADDR": "10.77.0.1", "MASTER_PORT": 29500, "TANDEM_TOKEN": "another secret"})
+    done = hosts.run("host-b", [meet], {"RANK": 1, "WORLD_SIZE": 2, "MASTER_ADDR": "10.77.0.1", "MASTER_PORT": 29500, "TANDEM_TOKEN": "another team's secret"})
     assert done.returncode == 2
     assert "was refused by rank 0 at 10.77.0.1:29500: it has another job token (are TANDEM_TOKEN, " in done.stdout
     assert workers.wait() == {0: 3}

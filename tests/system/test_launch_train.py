@@ -129,9 +129,9 @@ def test_mpirun_passes_sigusr1_on_and_all_is_saved(mpirun, expected, tmp_path):
         assert losses(run) == expected(12)
 
 
-@pytest.mark.parametrize("wrong", [{"TANDEM_TOKEN": "another"}, {"WORLD_SIZE": "3"}])
+@pytest.mark.parametrize("wrong", [{"TANDEM_TOKEN": "another team's secret"}, {"WORLD_SIZE": "3"}])
 def test_who_has_another_token_or_world_is_refused_within_seconds(command, free_port, wrong):
-    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port), "TANDEM_TOKEN": "a secret"}
+    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port), "TANDEM_TOKEN": "a secret of the team"}
     start = lambda rank, env: subprocess.Popen([str(part) for part in (*command, "cluster.join_timeout=120")], env={**common, "RANK": rank, **env},
                                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     first, second = start("0", {}), start("1", wrong)
@@ -154,30 +154,43 @@ def test_hosts_without_a_token_are_refused(lab, program, data):
     assert worker.returncode == 2 and "TANDEM_TOKEN" in said, said
 
 
+# Gloo's door is closed: it does not answer.
+KNOCK = """import socket
+for port in {ports} * {times}:
+    try:
+        with socket.create_connection(('{address}', port), 0.5) as s:
+            s.sendall(b'hello')
+    except OSError:
+        pass"""
+
+
 def test_hosts_that_train_listen_to_each_other_only_and_tell_of_strangers(lab, program, data):
     hosts = lab()
     for name in hosts.names:
         (hosts.folder / name / "config.yaml").write_text(CONFIG)
     command = [program, "train", hosts.disk / "config.yaml", f"data.path={data}", f"run={hosts.disk}/run", "stop.steps=1000000"]
-    common = {"WORLD_SIZE": 2, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret", **QUIET}
+    common = {"WORLD_SIZE": 2, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret of the team", **QUIET}
     workers = [hosts.start(name, command, {"RANK": rank, **common}) for rank, name in enumerate(hosts.names)]
     run, deadline = hosts.folder / "host-a/run", time.monotonic() + 100
     while len(records(run, "step")) < 3 and workers[0].poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
+    other = {"host-a": "host-b", "host-b": "host-a"}
     for name in hosts.names:
         listening = hosts.run(name, ["ss", "-Hltn"]).stdout
         assert listening and all(line.split()[3].startswith((hosts.address[name], "127.0.0.1")) for line in listening.splitlines()), listening
-    address = hosts.address["host-a"]
-    knock = f"import socket\nfor i in range(20):\n s=socket.create_connection(('{address}',29500),5)\n s.sendall(b'hello')\n s.close()"
-    hosts.run("host-b", [sys.executable, "-S", "-c", knock])
+        ports = [int(port) for port in re.findall(rf"{hosts.address[name]}:(\d+) ", listening)]
+        knock = KNOCK.format(ports=ports, times=5, address=hosts.address[name])
+        hosts.run(other[name], [sys.executable, "-S", "-c", knock])
     refused = lambda: [line["text"] for line in records(run, "event") if line["kind"] == "stranger"]
-    while not refused() and time.monotonic() < deadline:
+    while len({text.startswith("port for files") for text in refused()}) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert refused() and all(f"from {hosts.address['host-b']}" in text for text in refused())
+    assert {text.startswith("port for files") for text in refused()} == {False, True}, refused()
     workers[0].terminate()
     outputs = [worker.communicate(timeout=100)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [75, 75], outputs
     assert "refused" in (run / "logs/rank-0.log").read_text()
+    assert re.search(rf"^tandem: host-b: port for files: refused .* from {hosts.address['host-a']}", outputs[1], re.M), outputs
 
 
 def test_by_hand_on_two_hosts(lab, program, data, expected):
@@ -186,7 +199,7 @@ def test_by_hand_on_two_hosts(lab, program, data, expected):
         shutil.copytree(data, hosts.folder / name / "data")
         (hosts.folder / name / "config.yaml").write_text(CONFIG)
     command = [program, "train", hosts.disk / "config.yaml", f"data.path={hosts.disk}/data", f"run={hosts.disk}/run"]
-    common = {"WORLD_SIZE": 2, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret", **QUIET}
+    common = {"WORLD_SIZE": 2, "MASTER_ADDR": hosts.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret of the team", **QUIET}
     workers = [hosts.start(name, command, {"RANK": rank, **common}) for rank, name in enumerate(hosts.names)]
     outputs = [worker.communicate(timeout=100)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0], outputs

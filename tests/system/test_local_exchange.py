@@ -164,7 +164,7 @@ def test_auto_says_what_it_chose_and_keeps_it(hosts):
 
 def two_workers(two, run, *settings) -> list:
     """One on each host, started by hand: mpirun would wait for the host that is cut off."""
-    common = {"WORLD_SIZE": 2, "MASTER_ADDR": two.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret",
+    common = {"WORLD_SIZE": 2, "MASTER_ADDR": two.lab.address["host-a"], "MASTER_PORT": 29500, "TANDEM_TOKEN": "a secret of the team",
               "OMP_WAIT_POLICY": "passive"}
     return [two.lab.start(name, two.command(run, *settings), {"RANK": rank, **common}) for rank, name in enumerate(two.lab.names)]
 

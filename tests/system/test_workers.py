@@ -250,7 +250,7 @@ def test_another_validation_set_on_a_worker_is_refused(program, data, reversed_w
     """It would wait for ever in the first evaluation."""
     other = reversed_words(300, valid=10) / "data"
     (tmp_path / "config.yaml").write_text(CONFIG)
-    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port), "TANDEM_TOKEN": "a secret"}
+    common = {**os.environ, **QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port), "TANDEM_TOKEN": "a secret of the team"}
     workers = [subprocess.Popen([str(part) for part in (program, "train", tmp_path / "config.yaml", f"data.path={path}", f"run={tmp_path}/run")],
                                 env={**common, "RANK": str(rank)}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                for rank, path in enumerate((data, other))]
