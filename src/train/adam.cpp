@@ -101,13 +101,6 @@ Tensor Adam::shard_of(const Tensor& flat) const {
   return shard;
 }
 
-void Adam::put_shard(const Tensor& shard, const Tensor& flat) const {
-  for (const Piece& piece : own_) {
-    const std::int64_t size = piece.span.end - piece.span.begin;
-    flat.narrow(0, piece.span.begin, size).copy_(shard.narrow(0, piece.place, size));
-  }
-}
-
 double Adam::norm_of_gradients() const {
   const Tensor& gradients = params_.gradients();
   if (!fast_) return gradients.norm(2, at::kDouble).item<double>();

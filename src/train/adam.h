@@ -60,9 +60,8 @@ class Adam {
 
   const ShardPlan& plan() const { return plan_; }
   bool sharded() const { return plan_.sharded(); }
-  // What this worker keeps of a buffer like the parameters, as a new shard; and back to its place.
+  // What this worker keeps of a buffer like the parameters, as a new shard.
   Tensor shard_of(const Tensor& flat) const;
-  void put_shard(const Tensor& shard, const Tensor& flat) const;
 
  private:
   struct Span {

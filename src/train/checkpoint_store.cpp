@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "base/heap.h"
 #include "model/model_folder.h"
+#include "train/left_overs.h"
 #include "train/retention.h"
 
 namespace tandem {
@@ -48,6 +49,7 @@ void delete_old_checkpoints(const RunFolder& run, std::int64_t keep, std::int64_
   for (const std::int64_t step : steps_to_delete(steps, static_cast<std::size_t>(keep), saved)) {
     delete_folder(checkpoints.at(step));
   }
+  delete_left_checkpoints(run.checkpoints());
 }
 
 CheckpointStore::CheckpointStore(RunFolder run, ModelFiles files, const FlatParams& layout,

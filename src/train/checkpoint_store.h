@@ -42,7 +42,8 @@ struct SaveOutcome {
 // A buffer for a save; its memory goes back to the system with the last reference to it.
 Tensor passing_floats(std::int64_t count);
 
-// See steps_to_delete.
+// See steps_to_delete. Also those that a killed process left half-written: a host that is sent
+// checkpoints holds no RunLock.
 void delete_old_checkpoints(const RunFolder& run, std::int64_t keep, std::int64_t saved);
 
 class CheckpointStore {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/hash.h"
+#include "train/left_overs.h"
 #include "train/retention.h"
 #include "train/run_folder.h"
 
@@ -38,6 +39,7 @@ Json identity(const HostPlace& place, std::int64_t step, const Tensor& common) {
 
 // Later ones are of a course that the run went back from: they would push out the new ones.
 void delete_old_parts(const HostPlace& place, std::int64_t saved) {
+  delete_left_checkpoints(RunFolder(place.run).hosts(), prefix_of(place));
   std::map<std::int64_t, fs::path> own;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(RunFolder(place.run).hosts(), ignored)) {

@@ -36,6 +36,13 @@ TEST(HostPart, OneThatWasNotWrittenWholeIsNotThere) {
   for (const std::int64_t step : {14, 21}) write(step, whole);
   EXPECT_NE(host_part_problem(place, 7, common), "") << "two are kept";
   EXPECT_EQ(host_part_problem(place, 14, common), "");
+
+  // A process that was killed could not take its hidden folder away.
+  fs::create_directories(parts / ".0-step-00000003.partial" / "inside");
+  fs::create_directories(parts / ".1-step-00000003.partial");  // another host's, on a shared disk
+  write(28, whole);
+  EXPECT_FALSE(fs::exists(parts / ".0-step-00000003.partial"));
+  EXPECT_TRUE(fs::exists(parts / ".1-step-00000003.partial"));
 }
 
 TEST(HostPart, HasWhatItsHostCountsForItself) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "train/left_overs.h"
 #include "train/retention.h"
 
 namespace tandem {
@@ -22,7 +23,7 @@ void each_folder(const fs::path& parent, Visit visit) {
     if (entry->is_directory(unknown)) visit(entry->path());
   }
   if (failed && failed != std::errc::no_such_file_or_directory) {
-    throw EnvError(format("cannot list {}: {}", parent.string(), failed.message()));
+    throw_cannot("list", parent, failed.value());
   }
 }
 
@@ -78,6 +79,7 @@ RunLock::RunLock(const RunFolder& run) {
       ::pwrite(fd_.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
     throw EnvError(format("cannot write {}: {}", path.string(), errno_text(errno)));
   }
+  delete_left_overs(run);
 }
 
 }  // namespace tandem

@@ -42,8 +42,9 @@ class RunFolder {
 void make_run_folders(const RunFolder& run);
 
 // Makes the folders and holds the run for this process, which is rank 0: the others of its host
-// share the folder with it. Another one that has it: UserError with
-// its number. (The lock is the system's, so a killed process leaves none behind.)
+// share the folder with it. Another one that has it: UserError with its number. (The lock is the
+// system's, so a killed process leaves none behind.) What a killed one left half-written is
+// deleted.
 class RunLock {
  public:
   explicit RunLock(const RunFolder& run);

@@ -100,11 +100,7 @@ EndRecord Trainer::train() {
     parts_.watch.at(state_.step, kBetweenSteps);
     parts_.observers.on_step(done);
     judge(done);
-    if (due(state_.step, setting_.check_every)) {
-      parts_.watch.at(state_.step, kComparing);
-      const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
-      check_replicas(parts_.comm, common, state_.step);
-    }
+    if (due(state_.step, setting_.check_every)) compare_replicas();
     std::optional<BestModel> best;
     if (due(state_.step, setting_.eval_every)) {
       best = evaluate();
@@ -334,7 +330,10 @@ void Trainer::show_samples() {
 
 void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   if (!checkpoint && !best) return;
-  const Tensor common = parts_.local ? parts_.local->common() : parts_.model.params().values();
+  // All would agree on what rank 0 saves here: whether it is right can only be told before.
+  const bool compared = due(state_.step, setting_.check_every);
+  if (checkpoint && setting_.check_every > 0 && !compared) compare_replicas();
+  const Tensor common = common_weights();
   if (!at::isfinite(common).all().item<bool>()) return;  // on all workers alike
   if (checkpoint) saved_step_ = state_.step;
   SaveRequest request{checkpoint, best, state_, setting_.settings};
@@ -348,6 +347,15 @@ void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
   parts_.store.save(std::move(request),
                     {common, parts_.adam.first_moment(), parts_.adam.second_moment(),
                      parts_.adam.averaged(), kept});
+}
+
+Tensor Trainer::common_weights() const {
+  return parts_.local ? parts_.local->common() : parts_.model.params().values();
+}
+
+void Trainer::compare_replicas() {
+  parts_.watch.at(state_.step, kComparing);
+  check_replicas(parts_.comm, common_weights(), state_.step);
 }
 
 // Rank 0 gets the shards of all, bucket by bucket.

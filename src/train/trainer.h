@@ -110,6 +110,8 @@ class Trainer {
   void judge(const StepRecord& record) const;
   std::optional<BestModel> evaluate();
   void show_samples();
+  Tensor common_weights() const;  // that all workers hold alike
+  void compare_replicas();
   void save(bool checkpoint, std::optional<BestModel> best);
   void save_sharded(SaveRequest request);
   void report_saves(bool last);

@@ -1,6 +1,7 @@
 // Stands before the C library: the n-th call that changes files below a folder fails or ends the process; or all of
 // them are written down.
 // FAULT_BELOW=/folder:/another (beginnings of paths)  FAULT_AT=n  FAULT_HOW=kill|ENOSPC|EIO|short
+// FAULT_UNREADABLE=/file:/another (beginnings of paths): as on a disk that does not give back what was written
 // FAULT_CALLS=/file (a line a call: its name)  FAULT_TRACE=/file (a line a call that did something; what was written goes to /file.data)
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -21,8 +23,8 @@
 static atomic_int calls;
 enum outcome { pass, fail, shorter };
 
-static int below(const char* path) {
-  const char* rest = getenv("FAULT_BELOW");
+// Whether a path begins like one of a list.
+static int is_among(const char* path, const char* rest) {
   while (path && rest && *rest) {
     const char* end = strchrnul(rest, ':');
     if (strncmp(path, rest, (size_t)(end - rest)) == 0) return 1;
@@ -30,6 +32,7 @@ static int below(const char* path) {
   }
   return 0;
 }
+static int below(const char* path) { return is_among(path, getenv("FAULT_BELOW")); }
 
 // The path of a descriptor, with a name behind it; "" when there is none.
 static const char* path_at(int fd, const char* name, char* path) {
@@ -74,6 +77,12 @@ static void note(int counts, const char* what, const char* path, const char* to,
   const int n = snprintf(line, sizeof line, "%s\t%s\t%s\t%zu\n", what, path, to, size);
   if (size > 0) append(trace, ".data", bytes, size);
   append(trace, "", line, (size_t)n);
+}
+
+static int is_unreadable(int fd) {
+  char path[PATH_MAX];
+  const char* files = getenv("FAULT_UNREADABLE");
+  return files && fd >= 0 && is_among(path_at(fd, NULL, path), files);
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -140,4 +149,13 @@ int open(const char* path, int flags, ...) {
   const int result = REAL(open)(path, flags, mode);
   if (result >= 0) note(counts, flags & O_TRUNC ? "create" : "open", path, "", NULL, 0);
   return result;
+}
+ssize_t read(int fd, void* data, size_t size) {
+  if (!is_unreadable(fd)) return REAL(read)(fd, data, size);
+  errno = EIO;
+  return -1;
+}
+// Of a mapped file what lies behind its end raises SIGBUS, as a block does that its disk does not give back.
+void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
+  return REAL(mmap)(at, size, protection, flags, fd, is_unreadable(fd) ? offset + (1l << 40) : offset);
 }

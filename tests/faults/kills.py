@@ -4,6 +4,7 @@ import ctypes
 import os
 import re
 import signal
+import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -14,6 +15,11 @@ from workshop import Skipped, alive, scenario, wait_until
 STEPS, ENDLESS = 150, 1_000_000  # a run that was stopped goes on to the next multiple of STEPS
 # Steps of tens of milliseconds that are computing and little else.
 BUSY = ("model.d_model=128", "model.ffn=256", "batch.tokens=2000", "eval.every=0", "checkpoint.every=0")
+
+
+# Of two workers; the first: tandem itself.
+LAUNCHERS = [(), ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"),
+             (Path(sys.executable).parent / "torchrun", "--standalone", "--no-python", "--nproc-per-node=2")]
 
 
 @scenario("1", cases=200, short=1)
@@ -54,13 +60,13 @@ def kill_ranks(workshop, cases, rng):
     return f"{killed} kills, {first} of rank 0, every end equal to the bit; others out after {out:.1f} s, a step again after {back:.1f} s at most"
 
 
-@scenario("21", cases=50, short=1)
+@scenario("21", cases=50, short=3)
 def kill_launcher(workshop, cases, rng):
-    """kill -9 of the process that started the workers: none of them outlives it for long."""
+    """kill -9 of what started the workers (tandem, mpirun, torchrun): none of them outlives it for long."""
     longest = 0.0
-    for _ in range(cases):
+    for case in range(cases):
         run = workshop.run(2, ENDLESS)
-        child = run.start()
+        child = run.start(launcher=LAUNCHERS[case % len(LAUNCHERS)])
         wait_until(lambda: run.last_step() > 0, 60, "a first step")
         time.sleep(rng.uniform(0, 0.5))
         workers = run.pids()
@@ -121,6 +127,8 @@ def frozen_worker(workshop, cases, rng):
         longest = max(longest, time.monotonic() - began)
         child.communicate(timeout=60)
         wait_until(lambda: not alive(victim), 20, "the frozen one is gone")
+        if rank > 0:  # who else could write it
+            assert f"rank {rank} (pid {victim})" in run.lines("end")[-1]["text"], "the journal does not name it"
         workshop.forget(run)
     workshop.within(longest, 10, "the frozen one is named")
     return f"{cases} of {cases} named, after {longest:.1f} s at most"

@@ -62,6 +62,8 @@ def kill_in_save(workshop, cases, rng):
         assert resumed == (max(before) if before else None), f"call {point}: resumed from {resumed}, there were {before}"
         assert run.result() == workshop.reference(1, STEPS), f"call {point}: not resumed exactly"
         assert models_of(run) == models, f"call {point}: other models"
+        left = [str(path.relative_to(run.path)) for path in run.path.rglob("*") if path.suffix in (".partial", ".tmp")]
+        assert not left, f"call {point}: {left} of the killed save are still there"
         workshop.forget(run)
     return f"killed at {len(chosen)} of {len(calls)} calls of a save: always the newest whole checkpoint, always exact"
 

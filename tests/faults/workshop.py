@@ -88,8 +88,13 @@ class Run:
         self.steps = steps
         self.command = [part for part in self.command if not part.startswith("stop.steps=")] + [f"stop.steps={steps}"]
 
-    def start(self, env=None) -> subprocess.Popen:
-        child = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    def start(self, env=None, launcher=()) -> subprocess.Popen:
+        """launcher: a command that starts the workers instead of tandem itself."""
+        command = self.command
+        if launcher:
+            at = command.index("--workers")
+            command = [*map(str, launcher), *command[:at], *command[at + 2:]]
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                  env={**os.environ, **QUIET, **(env or {})}, start_new_session=True)
         Run.started.append(child)
         return child

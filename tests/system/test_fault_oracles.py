@@ -27,6 +27,7 @@ BROKEN = [
     ("kill_launcher", "tandem", '"$TANDEM_WHOLE" "$@" & echo $! > "$0.left"; wait $!', "no orphan is left"),
     ("mistyped_settings", "tandem", WHOLE + """ 2> >(sed 's/did you mean "[^"]*"/did you mean "seed"/' >&2)""", "is not suggested"),
     ("failing_save", "tandem", f"unset LD_PRELOAD; {WHOLE}", "the library does not stand before the program"),
+    ("unreadable_checkpoint", "tandem", f"unset LD_PRELOAD; {WHOLE}", "is not passed over"),
     ("damaged_checkpoint", "tandem_check_checkpoints", "while read -r _; do echo whole; done", "was not found"),
     ("nan_gradients", "train_test", 'echo "[  PASSED  ] 0 tests."', "[  PASSED  ] 0 tests."),
 ]

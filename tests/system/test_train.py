@@ -369,6 +369,21 @@ def test_a_file_that_is_not_the_checkpoints_own_is_named_and_an_older_one_used(m
     assert_equal_runs(run, whole())
 
 
+def test_what_a_killed_save_left_is_gone_after_the_next_start_and_nothing_else(make_run):
+    run = make_run()
+    run.train("stop.steps=5")
+    left = [".model.partial/config.yaml", "checkpoints/.step-00000003.partial/model.safetensors", "checkpoints/latest.123.tmp", "config.yaml.99.tmp",
+            "best/.val_loss=1.5000-step-3.partial/model.safetensors", "hosts/.0-step-00000003.partial/state.json"]
+    own = ["notes.tmp", "notes.7.tmp", ".notes.partial/a", "checkpoints/.notes.partial/a", "checkpoints/mine.7.tmp"]
+    for name in left + own:
+        (run.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (run.path / name).write_text("half")
+    run.train("stop.steps=6")
+    assert run.lines("run")[-1]["resumed_from"] == 5
+    there = {str(path.relative_to(run.path)) for path in run.path.rglob("*") if re.search(r"\.(partial|tmp)(/|$)", str(path.relative_to(run.path)))}
+    assert there == {*own, ".notes.partial", "checkpoints/.notes.partial"}
+
+
 def test_without_a_whole_checkpoint_it_does_not_start_anew(make_run):
     run = make_run()
     run.train("stop.steps=5", "checkpoint.keep=1")
