@@ -1,14 +1,17 @@
 // tandem inspect: what a file or folder of ours is: sizes, hashes, whether it is whole.
 #include <cstdio>
 
+#include "base/error.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "cli/inspect_trained.h"
 #include "cli/verbs.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
 #include "data/vocab.h"
+#include "model/model_path.h"
 
 namespace tandem {
 namespace {
@@ -38,6 +41,10 @@ Json file_sizes(const fs::path& dataset) {
   for (const char* name :
        {"train.tokens", "train.index", "valid.tokens", "valid.index", "valid.src.txt",
         "valid.tgt.txt", "vocab.model", "vocab.vocab", "card.json"}) {
+    if (!fs::exists(dataset / name)) {
+      throw UserError(
+          format("{} is missing; prepare the dataset again", (dataset / name).string()));
+    }
     sizes.set(name, fs::file_size(dataset / name));
   }
   return sizes;
@@ -70,11 +77,40 @@ void print_dataset(const DatasetCard& card, const Json& facts) {
   std::fputs(text.c_str(), stdout);
 }
 
-void print_members(const Json& facts) {
+// A line for each fact; below it those of an object, a line each.
+void print_members(const Json& facts, const std::string& indent = "") {
   for (const auto& [name, value] : facts.members()) {
-    const std::string line =
-        format("{:<8} {}\n", name, value.is_string() ? value.as_string() : value.dump());
+    const bool nested = value.is_object();
+    const std::string text = nested              ? ""
+                             : value.is_string() ? without_controls(value.as_string())
+                                                 : value.dump();
+    const std::string line = format("{}{:<16} {}\n", indent, without_controls(name), text);
     std::fputs(line.c_str(), stdout);
+    if (nested) print_members(value, indent + "  ");
+  }
+}
+
+Json inspect_folder(const fs::path& folder, bool verify) {
+  if (is_checkpoint_folder(folder)) return inspect_checkpoint(folder, verify);
+  if (is_model_folder(folder)) return inspect_model(folder, verify);
+  if (is_run_folder(folder)) return inspect_run(folder, verify);
+  throw UserError(
+      format("{} is no dataset (it has no card.json), checkpoint, model or run; tandem prepare "
+             "makes datasets, tandem train the others",
+             folder.string()));
+}
+
+void inspect_dataset(const Options& o) {
+  const DatasetCard card = o.verify ? verify_dataset(o.path) : read_card(o.path);
+  Json facts = card_json(card);
+  facts.set("kind", "dataset")
+      .set("verified", o.verify)
+      .set("bytes", file_sizes(o.path))
+      .set("pairs", first_pairs(o.path, static_cast<std::size_t>(o.pairs)));
+  if (o.json) {
+    std::puts(facts.dump(2).c_str());
+  } else {
+    print_dataset(card, facts);
   }
 }
 
@@ -82,32 +118,28 @@ void print_members(const Json& facts) {
 
 void add_inspect(CommandLine& line) {
   auto o = std::make_shared<Options>();
-  Verb& verb =
-      line.verb("inspect", "Show what a dataset or vocabulary is, and whether it is whole");
-  verb.positional("PATH", o->path, "folder of a dataset, or a SentencePiece .model");
+  Verb& verb = line.verb(
+      "inspect",
+      "Show what a dataset, vocabulary, checkpoint, model or run is, and whether it is whole");
+  verb.positional("PATH", o->path,
+                  "folder of a dataset, checkpoint, model or run; a SentencePiece .model or a "
+                  ".safetensors");
   verb.flag("--verify", o->verify, "read every byte and compare all hashes");
-  verb.option("--pairs", o->pairs, "show the first N training pairs, decoded", 0);
+  verb.option("--pairs", o->pairs, "of a dataset: show the first N training pairs, decoded", 0);
   verb.flag("--json", o->json, "print JSON");
   verb.run([o] {
-    if (!fs::is_directory(o->path)) {
-      const Json facts = inspect_vocab(o->path);
-      if (o->json) {
-        std::puts(facts.dump(2).c_str());
-      } else {
-        print_members(facts);
-      }
+    const fs::path path = o->path;
+    if (fs::exists(path / "card.json")) {
+      inspect_dataset(*o);
       return ExitCode::ok;
     }
-    const DatasetCard card = o->verify ? verify_dataset(o->path) : read_card(o->path);
-    Json facts = card_json(card);
-    facts.set("kind", "dataset")
-        .set("verified", o->verify)
-        .set("bytes", file_sizes(o->path))
-        .set("pairs", first_pairs(o->path, static_cast<std::size_t>(o->pairs)));
+    const Json facts = fs::is_directory(path)               ? inspect_folder(path, o->verify)
+                       : path.extension() == ".safetensors" ? inspect_weights(path)
+                                                            : inspect_vocab(path);
     if (o->json) {
       std::puts(facts.dump(2).c_str());
     } else {
-      print_dataset(card, facts);
+      print_members(facts);
     }
     return ExitCode::ok;
   });

@@ -1,18 +1,14 @@
 #include "model/model_folder.h"
 
-#include "base/error.h"
-#include "base/format.h"
 #include "base/hash.h"
 #include "config/dump.h"
 #include "config/load.h"
+#include "model/model_check.h"
 #include "model/model_file.h"
 #include "model/model_path.h"
 
 namespace tandem {
 namespace {
-
-constexpr const char* kVocabHash = "vocab_hash";
-constexpr const char* kValuesHash = "values_hash";
 
 // Of all arrays, in the order in which they lie in the file.
 std::string hash_of_values(const FlatParams& params, const Tensor& values) {
@@ -24,22 +20,6 @@ std::string hash_of_values(const FlatParams& params, const Tensor& values) {
                                             static_cast<std::size_t>(slot.count))));
   }
   return hash_text(hasher.value());
-}
-
-std::string hash_of_values(const SafetensorsFile& file) {
-  Hasher64 hasher;
-  for (const ArrayView& array : file.arrays()) hasher.add(array.bytes);
-  return hash_text(hasher.value());
-}
-
-const std::string& stated_hash(const SafetensorsFile& file, const std::string& key) {
-  const auto found = file.metadata().find(key);
-  if (found == file.metadata().end()) {
-    throw UserError(
-        format("{}: it does not state its {}; only models that tandem wrote can be used",
-               file.path().string(), key));
-  }
-  return found->second;
 }
 
 }  // namespace
@@ -62,19 +42,7 @@ ModelFolder load_model_folder(const fs::path& folder, at::Device device, at::Sca
   loaded.vocab = Vocab::load(folder / kModelVocab);
 
   const SafetensorsFile file(folder / kModelWeights);
-  const std::string vocab_hash = hash_text(loaded.vocab->hash());
-  if (const auto& needed = stated_hash(file, kVocabHash); needed != vocab_hash) {
-    throw UserError(
-        format("{}: the model was trained with the vocabulary {}, but {} is {}; put "
-               "the model's own vocabulary there",
-               file.path().string(), needed, kModelVocab, vocab_hash));
-  }
-  if (const auto& stated = stated_hash(file, kValuesHash); stated != hash_of_values(file)) {
-    throw UserError(
-        format("{}: damaged (the weights have the hash {} instead of {}); take "
-               "another copy",
-               file.path().string(), hash_of_values(file), stated));
-  }
+  check_model(file, loaded.vocab->hash());
   require_arrays(file, model_layout(loaded.config.model, loaded.vocab->size()));
   loaded.model =
       std::make_unique<Transformer>(loaded.config.model, loaded.vocab->size(), device, compute);
