@@ -84,16 +84,21 @@ ExitCode quickstart(const Options& options) {
   run({"prepare", "--src", part("train.en"), "--tgt", part("train.de"), "--valid-src",
        part("valid.en"), "--valid-tgt", part("valid.de"), "--out", data, "--vocab-size", "3500",
        "--character-coverage", "1", "--replace"});
-  const std::vector<std::string> train{
-      "train",  (out / "config.yaml").string(), "data.path=" + data, "run=" + trained, "--workers",
-      workers()};
+  const auto with_settings = [&](const char* verb) {
+    return std::vector<std::string>{verb, (out / "config.yaml").string(), "data.path=" + data,
+                                    "run=" + trained};
+  };
+  std::vector<std::string> train = with_settings("train");
+  train.insert(train.end(), {"--workers", workers()});
   if (options.only_data) {
     say(format("\nNext:\n  tandem inspect {} --pairs 5\n  {}\n", data, command_text(train)));
     return ExitCode::ok;
   }
+  run(with_settings("check"));
   run(train);
   run({"evaluate", "--model", trained, "--src", part("test.en"), "--ref", part("test.de")});
   run({"translate", "--model", trained}, text / "five.en");
+  run({"report", trained});
 
   say("\nThe sentences were, with the expected translation:\n");
   for (std::size_t i = 0; i < kShown; ++i) {

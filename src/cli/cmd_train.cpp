@@ -1,10 +1,10 @@
 // tandem train: puts the parts of a run together. The only place that knows all of them.
 #include <ATen/Parallel.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include <chrono>
 #include <optional>
-#include <thread>
 
 #include "base/format.h"
 #include "base/heap.h"
@@ -206,20 +206,14 @@ TellWatch watch_of(Team& team, Observer& observers) {
           [&team](double seconds) { team.worked(seconds); }};
 }
 
-std::int64_t threads_of(const RunConfig& config, const Team& team) {
-  const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  return config.threads.value_or(std::max<std::int64_t>(1, cores / team.workers_of_host()));
-}
-
 // Two seconds before the first step of a training that spans hosts: what their links will make of
 // it. May refuse the run (cluster.require).
 std::optional<PreflightReport> check_links(Team& team, const RunConfig& config, const Dataset& data,
                                            Transformer& model, const TrainState& state) {
   if (team.world().hosts() < 2) return {};
   team.at(0, "preflight");
-  PreflightReport report =
-      run_preflight({config, team.world(), team.store(), team.interface(), &team.comm(), &data,
-                     &model, schemes_to_try(config, state)});
+  PreflightReport report = run_preflight({config, team.world(), team.store(), team.interface(),
+                                          &team.comm(), &data, &model, state.exchange});
   refuse_if_told(report);
   return report;
 }
@@ -238,7 +232,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   if (comm.first()) lock.emplace(run);
   const ResumePoint point = files.resume_point(options.resume);
 
-  const std::int64_t threads = threads_of(config, team);
+  const std::int64_t threads = threads_of(config, team.workers_of_host());
   at::set_num_threads(static_cast<int>(threads));
   const at::Device device = device_of(config.device, team.world().self().local_rank);
   const auto learner = make_learner(config, data.vocab->size(), device, comm);
@@ -269,9 +263,11 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   }
   const ModelFiles model_files{config, data.vocab->model_bytes()};
   CheckpointStore store(run, model_files, model.params(), [&team] { team.progressed(); });
-  const Team::BeforeCutOff before_cut_off(team, [&] {
-    store.wait_for(kSaveOnSignal);
+  const Team::BeforeEnd before_end(team, [&](const std::string& lost) {
+    if (lost.empty()) store.wait_for(kSaveOnSignal);
     tell_events(team, observers);
+    // Time and tokens are the main thread's, which is stuck.
+    if (!lost.empty()) observers.on_end({team.step(), "error", lost, 0, 0});
   });
   std::optional<Loader> loader;
   std::optional<Trainer> trainer;
@@ -316,6 +312,12 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
                     observers, team, *watch, mirror.get());
 }
 
+// A launcher that is killed tells its workers nothing: the system shall, so that they save and end.
+// Slurm's tell them themselves; a process that was started by hand may outlive its shell.
+void end_with_launcher(Launcher by) {
+  if (by == Launcher::mpirun || by == Launcher::torchrun) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
 ExitCode train(const Options& options) {
   const SettingsArguments from = split_settings(options.settings);
   const RunConfig config = load_config(from.files, from.overrides);
@@ -328,6 +330,7 @@ ExitCode train(const Options& options) {
   // done its work and ends so, not by the signal.
   static const StopSignals* const kSignals = new StopSignals;
   const std::atomic<bool>& stop = kSignals->flag();
+  end_with_launcher(detect_launch(env).by);
   Team team(config, env, stop);
   EndRecord end;
   team.work([&] {

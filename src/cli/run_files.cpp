@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file_hash.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -54,6 +55,13 @@ std::string dataset_problem(const fs::path& path) try {
   return error.what();
 }
 
+// What lies there and is no dataset stays: it may be the only copy of somebody's text.
+bool can_be_replaced(const fs::path& folder) {
+  std::error_code none;
+  return !fs::exists(fs::symlink_status(folder, none)) || fs::exists(folder / "card.json", none) ||
+         (fs::is_directory(folder, none) && fs::is_empty(folder, none));
+}
+
 std::int64_t step_of(const ResumePoint& point) {
   if (!point.checkpoint) return -1;
   return step_of_checkpoint(point.checkpoint->filename().string()).value_or(-1);
@@ -61,8 +69,7 @@ std::int64_t step_of(const ResumePoint& point) {
 
 bool has_file(const fs::path& path, const FolderOffer& offer) {
   const auto at = std::ranges::find(offer.files, path.filename().string(), &OfferedFile::name);
-  return at != offer.files.end() && fs::exists(path) &&
-         hash64(MappedFile(path).bytes()) == at->hash;
+  return at != offer.files.end() && fs::exists(path) && hash_file(path).hash == at->hash;
 }
 
 }  // namespace
@@ -76,7 +83,7 @@ HostFiles::HostFiles(Team& team, const RunConfig& config, const std::atomic<bool
   if (!several_hosts() || !leads()) return;
   const World& world = team_.world();
   receiver_ = std::make_unique<FolderReceiver>(
-      FolderEnd{world.self().address, files_token(team_.token()), world.size()},
+      FolderEnd{world.self().address, files_token(team_.token()), world.size(), team_.on_refused()},
       [this](const FolderOffer& offer) { return place_of(offer); });
   team_.store().set(receiver_key(world.self().host_index), format("{}", receiver_->at().port));
 }
@@ -91,7 +98,13 @@ FolderPlace HostFiles::place_of(const FolderOffer& offer) {
     return {.refusal = format("data.corpora names {} datasets here, but there are more to send",
                               datasets_.size())};
   }
-  return {.target = datasets_[number], .problem = dataset_problem};
+  const std::string& target = datasets_[number];
+  if (!can_be_replaced(target)) {
+    return {.refusal = format("{} is there and is no dataset: move it away, or name another place "
+                              "in data.path",
+                              target)};
+  }
+  return {.target = target, .problem = dataset_problem};
 }
 
 FolderPlace HostFiles::place_of_checkpoint(const FolderOffer& offer) {

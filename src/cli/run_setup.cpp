@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "base/format.h"
 #include "base/hash.h"
@@ -32,6 +33,11 @@ void check_device(at::Device device) {
       format("this worker is number {} of its host, where {} GPUs are seen; start as many workers "
              "on a host as it has GPUs, or set device=cpu",
              device.index() + 1, torch::cuda::device_count()));
+}
+
+std::int64_t threads_of(const RunConfig& config, int workers_of_host) {
+  const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
+  return config.threads.value_or(std::max<std::int64_t>(1, cores / workers_of_host));
 }
 
 at::ScalarType compute_type(Precision precision) {

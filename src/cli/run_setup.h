@@ -20,6 +20,8 @@ namespace tandem {
 // local_rank: among the workers of a host, who each take the next GPU.
 at::Device device_of(DeviceChoice choice, int local_rank = 0);
 void check_device(at::Device device);  // of this worker: whether it is there
+// Of a worker: its part of the host's cores unless told otherwise.
+std::int64_t threads_of(const RunConfig& config, int workers_of_host);
 at::ScalarType compute_type(Precision precision);
 
 // What data.path and data.corpora name: all of one vocabulary; else a UserError names what is not,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <thread>
 #include <utility>
 
@@ -19,6 +20,7 @@ namespace {
 // A collective may wait long for a worker that saves to a slow disk; the heartbeat notices the
 // dead.
 constexpr std::chrono::minutes kPatience{30};
+constexpr std::chrono::seconds kLastWords{1};  // of a process whose main thread is stuck
 
 void say(const std::string& line) {
   const std::string text = format("tandem: {}\n", line);
@@ -38,7 +40,10 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   MeetingOptions options = meeting_options(config.cluster, env);
   restarted_ = restart_note(options.launch);
   if (options.launch.size == 1) {
-    comm_ = std::make_unique<Comm>();
+    World alone = world_of_one();
+    alone.workers.front().host = options.host.name;
+    comm_ = std::make_unique<Comm>(std::move(alone));
+    own_store_ = memory_store();
     return;
   }
   launched_ = describe(options.launch, options.host.name);
@@ -51,7 +56,13 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
     };
   };
   options.on_event = keep_as("straggler");
-  options.on_refused = keep_as("stranger");
+  // Rank 0's become events of the journal, as it writes it; another worker's are lines of its log.
+  const auto told_as = [&](const char* kind) -> std::function<void(const std::string&)> {
+    if (speaks) return keep_as(kind);
+    return
+        [host = options.host.name](const std::string& text) { say(format("{}: {}", host, text)); };
+  };
+  options.on_refused = told_as("stranger");
   options.stop = &stop;
   options.on_lost = [this](const std::string& cause) { lost(cause); };
   options.on_cut_off = [this](const std::string& why) { cut_off(why); };
@@ -71,6 +82,7 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   setting.explain = [this](const std::string& reason) {
     return meeting_->heartbeat().explain(reason);
   };
+  setting.warn = told_as("warning");
   setting.sign = &meeting_->heartbeat().work_sign();
   work([&] { comm_ = std::make_unique<Comm>(meeting_->store(), meeting_->world(), setting); });
 }
@@ -223,17 +235,30 @@ void Team::lost(const std::string& cause) {
     if (ending_) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+  if (meeting_->world().rank == 0) {
+    // A disk that hangs must not keep the process.
+    std::packaged_task<void()> tell([this, cause] { do_before_end(cause); });
+    const std::future<void> told = tell.get_future();
+    std::thread(std::move(tell)).detach();
+    told.wait_for(kLastWords);
+  }
   end_process(cause);
 }
 
-Team::BeforeCutOff::BeforeCutOff(Team& team, std::function<void()> work) : team_(team) {
-  const std::lock_guard lock(team_.cut_off_mutex_);
-  team_.before_cut_off_ = std::move(work);
+Team::BeforeEnd::BeforeEnd(Team& team, std::function<void(const std::string& lost)> work)
+    : team_(team) {
+  const std::lock_guard lock(team_.before_end_mutex_);
+  team_.before_end_ = std::move(work);
 }
 
-Team::BeforeCutOff::~BeforeCutOff() {
-  const std::lock_guard lock(team_.cut_off_mutex_);
-  team_.before_cut_off_ = nullptr;
+Team::BeforeEnd::~BeforeEnd() {
+  const std::lock_guard lock(team_.before_end_mutex_);
+  team_.before_end_ = nullptr;
+}
+
+void Team::do_before_end(const std::string& lost) {
+  const std::lock_guard lock(before_end_mutex_);
+  if (before_end_) before_end_(lost);
 }
 
 // On the heartbeat's thread. The newest checkpoint is one that all hosts have agreed on and have
@@ -248,8 +273,7 @@ void Team::cut_off(const std::string& why) {
       const std::lock_guard lock(mutex_);
       events_.push_back({"signal", text});
     }
-    const std::lock_guard lock(cut_off_mutex_);
-    if (before_cut_off_) before_cut_off_();
+    do_before_end("");
     meeting_->heartbeat().say_cut_off(text);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // others of this host end, too
   }

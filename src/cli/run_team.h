@@ -39,9 +39,13 @@ class Team {
   Comm& comm() { return *comm_; }
   const World& world() const { return comm_->world(); }
   int workers_of_host() const;
-  // Of a team of several.
-  Store& store() { return meeting_->store(); }
-  const std::string& token() const { return meeting_->token(); }  // proves who belongs to it
+  Store& store() { return meeting_ ? meeting_->store() : *own_store_; }
+  // Of a team of several: proves who belongs to it.
+  const std::string& token() const { return meeting_->token(); }
+  // And tells of strangers at ports of this worker; any thread may call it.
+  const std::function<void(const std::string& text)>& on_refused() const {
+    return meeting_->on_refused();
+  }
   std::string interface() const;  // that leads to the other hosts; empty: there are none
   std::string summary() const;    // a line for people; empty: one worker
   Json facts() const;             // for the journal
@@ -87,14 +91,15 @@ class Team {
   void ending() { ending_ = true; }  // it fails and will say why: not to be ended before
   void leave();                      // when all is done; rank 0 leaves last
 
-  // Mode local: what rank 0 still has to do when a signal ends it although the hosts cannot agree
-  // on a step, because a link is cut. Called by another thread while this lives.
-  class BeforeCutOff {
+  // What rank 0 still has to do when the heartbeat ends the process: because others are lost and
+  // the main thread waits for them, or because of a signal while a link is cut in mode local.
+  // Called by another thread while this lives. lost: who and why; empty: a signal.
+  class BeforeEnd {
    public:
-    BeforeCutOff(Team& team, std::function<void()> work);
-    ~BeforeCutOff();
-    BeforeCutOff(const BeforeCutOff&) = delete;
-    BeforeCutOff& operator=(const BeforeCutOff&) = delete;
+    BeforeEnd(Team& team, std::function<void(const std::string& lost)> work);
+    ~BeforeEnd();
+    BeforeEnd(const BeforeEnd&) = delete;
+    BeforeEnd& operator=(const BeforeEnd&) = delete;
 
    private:
     Team& team_;
@@ -104,6 +109,7 @@ class Team {
   void failed(const std::string& what);
   void lost(const std::string& cause);
   void cut_off(const std::string& why);
+  void do_before_end(const std::string& lost);
 
   DeviceChoice device_;
   std::string launched_, restarted_;
@@ -111,9 +117,10 @@ class Team {
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;
   std::vector<TeamEvent> events_;
-  std::mutex cut_off_mutex_;  // guards what follows
-  std::function<void()> before_cut_off_;
+  std::mutex before_end_mutex_;  // guards what follows
+  std::function<void(const std::string& lost)> before_end_;
   std::unique_ptr<Meeting> meeting_;  // none: alone
+  std::unique_ptr<Store> own_store_;  // of one who is alone
   std::unique_ptr<Comm> comm_;
   std::unique_ptr<HostMemory> memory_;
 };

@@ -76,6 +76,14 @@ def test_the_dataset_is_sent_to_a_host_that_lacks_it(hosts):
     assert [record["step"] for record in hosts.records("step")] == [1, 2, 3, 4, 5]
 
 
+def test_what_is_no_dataset_is_not_replaced_by_one(hosts):
+    (hosts.b / "data").mkdir()
+    (hosts.b / "data/train.en").write_text("the only copy\n")
+    refused = hosts.train("stop.steps=2", "data.distribute=true", code=3)
+    assert re.search(r"cannot send the dataset to host-b: .*/data is there and is no dataset", refused), refused
+    assert contents(hosts.b / "data") == {"train.en": b"the only copy\n"}
+
+
 def test_all_corpora_are_sent(hosts):
     shutil.copytree(hosts.a / "data", hosts.a / "more")
     shutil.copytree(hosts.a / "data", hosts.b / "data")
