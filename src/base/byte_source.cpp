@@ -20,7 +20,7 @@ constexpr std::size_t kRawBytes = 1 << 18;
 class FileBytes final : public ByteSource {
  public:
   explicit FileBytes(const fs::path& path)
-      : path_(path),
+      : name_(path == "-" ? "standard input" : path.string()),
         fd_(path == "-" ? FileDescriptor(::dup(STDIN_FILENO)) : open_for_reading(path)) {
     raw_.resize(kRawBytes);
     fill();
@@ -57,7 +57,7 @@ class FileBytes final : public ByteSource {
         n = ::read(fd_.get(), raw_.data() + keep, raw_.size() - keep);
       } while (n < 0 && errno == EINTR);
     }
-    if (n < 0) throw EnvError(format("cannot read {}: {}", path_.string(), errno_text(errno)));
+    if (n < 0) throw_cannot("read", name_, errno);  // of a directory as standard input, too
     ended_ = n == 0;
     raw_begin_ = 0;
     raw_size_ = keep + static_cast<std::size_t>(n);
@@ -71,8 +71,7 @@ class FileBytes final : public ByteSource {
       if (raw_begin_ == raw_size_) {
         fill();
         if (raw_size_ == 0) {
-          if (member_open_)
-            throw UserError(format("{}: the gzip file is cut short", path_.string()));
+          if (member_open_) throw UserError(format("{}: the gzip file is cut short", name_));
           return 0;
         }
       }
@@ -87,14 +86,14 @@ class FileBytes final : public ByteSource {
       if (status == Z_STREAM_END) {
         member_open_ = false;
       } else if (status != Z_OK && status != Z_BUF_ERROR) {
-        throw UserError(format("{}: the gzip file is damaged ({})", path_.string(),
+        throw UserError(format("{}: the gzip file is damaged ({})", name_,
                                zlib_.msg != nullptr ? zlib_.msg : "bad data"));
       }
     }
     return out.size() - zlib_.avail_out;
   }
 
-  fs::path path_;
+  std::string name_;  // for errors
   FileDescriptor fd_;
   std::vector<unsigned char> raw_;
   std::size_t raw_begin_ = 0, raw_size_ = 0;

@@ -16,30 +16,53 @@
 namespace tandem {
 namespace {
 
-[[noreturn]] void throw_env(std::string_view action, const fs::path& path, int error_number) {
-  throw EnvError(format("cannot {} {}: {}", action, path.string(), errno_text(error_number)));
+// Whether only another name helps, whatever is done to the machine.
+bool is_wrong_name(int error_number) {
+  return error_number == ENOTDIR || error_number == EISDIR || error_number == ENAMETOOLONG;
 }
 
-FileDescriptor open_new(const fs::path& path) {
+// Whether it is the user's mistake to name it as a file to be read.
+bool is_not_to_be_read(int error_number) {
+  return is_wrong_name(error_number) || error_number == ENOENT || error_number == EACCES ||
+         error_number == EPERM || error_number == ELOOP;
+}
+
+// The first part of a path that is no folder but must be one; the path itself where none is found.
+fs::path part_in_the_way(const fs::path& path) {
+  fs::path at;
+  for (const fs::path& part : path) {
+    at /= part;
+    std::error_code unknown;
+    const fs::file_status status = fs::status(at, unknown);
+    if (fs::exists(status) && !fs::is_directory(status)) return at;
+  }
+  return path;
+}
+
+// The system's word, but "Not a directory" does not tell which part of the path is meant.
+std::string reason_text(const fs::path& path, int error_number) {
+  if (error_number == EISDIR) return "it is a directory, not a file";
+  if (error_number != ENOTDIR) return errno_text(error_number);
+  const fs::path part = part_in_the_way(path);
+  return format("{} is not a directory", part == path ? "it" : part.string());
+}
+
+std::string cannot_text(std::string_view action, const fs::path& path, int error_number) {
+  return format("cannot {} {}: {}", action, path.string(), reason_text(path, error_number));
+}
+
+// named: what the user knows it by, for the error.
+FileDescriptor open_new(const fs::path& path, const fs::path& named) {
   FileDescriptor fd(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (fd.get() < 0) throw_env("create", path, errno);
+  if (fd.get() < 0) throw_cannot("create", named, errno);
   return fd;
 }
 
-// Whether the system refuses because of the name itself, which only the user can mend.
-bool is_about_the_name(int error_number) {
-  switch (error_number) {
-    case ENOENT:
-    case ENOTDIR:
-    case EACCES:
-    case EPERM:
-    case ELOOP:
-    case ENAMETOOLONG:
-      return true;
-    default:
-      return false;
-  }
+// Two threads may write the same file.
+fs::path temporary_of(fs::path path) {
+  path += format(".{}.tmp", ::gettid());
+  return path;
 }
 
 bool is_there(const fs::path& path) {  // a link to nothing, too
@@ -49,7 +72,7 @@ bool is_there(const fs::path& path) {  // a link to nothing, too
 
 struct stat stat_of(int fd, const fs::path& path) {
   struct stat info {};
-  if (::fstat(fd, &info) != 0) throw_env("look at", path, errno);
+  if (::fstat(fd, &info) != 0) throw_cannot("look at", path, errno);
   return info;
 }
 
@@ -67,19 +90,19 @@ enum class Lock { ours, taken, gone };
 Lock lock_folder(const fs::path& path, FileDescriptor& fd) {
   fd = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (fd.get() < 0 && errno == ENOENT) return Lock::gone;
-  if (fd.get() < 0) throw_env("open", path, errno);
+  if (fd.get() < 0) throw_cannot("open", path, errno);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Lock::taken;
   return is_same(fd.get(), path) ? Lock::ours : Lock::gone;
 }
 
 void move(const fs::path& from, const fs::path& to) {
-  if (::rename(from.c_str(), to.c_str()) != 0) throw_env("rename to", to, errno);
+  if (::rename(from.c_str(), to.c_str()) != 0) throw_cannot("rename to", to, errno);
 }
 
 // Gives two folders each other's name.
 void swap_names(const fs::path& a, const fs::path& b) {
   if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return;
-  if (errno != EINVAL) throw_env("rename to", b, errno);
+  if (errno != EINVAL) throw_cannot("rename to", b, errno);
   // A file system that cannot do it in one step (NFS): a kill in between leaves b beside, as a.old.
   fs::path aside = a;
   aside += ".old";
@@ -96,13 +119,13 @@ void swap_names(const fs::path& a, const fs::path& b) {
 // Renames a folder; throws when the new name is taken.
 void rename_new(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
-  if (errno != EINVAL) throw_env("rename to", to, errno);
-  if (is_there(to)) throw_env("rename to", to, EEXIST);  // NFS again
+  if (errno != EINVAL) throw_cannot("rename to", to, errno);
+  if (is_there(to)) throw_cannot("rename to", to, EEXIST);  // NFS again
   move(from, to);
 }
 
 void sync(int fd, const fs::path& path) {
-  if (::fsync(fd) != 0) throw_env("sync", path, errno);
+  if (::fsync(fd) != 0) throw_cannot("sync", path, errno);
 }
 
 fs::path parent_of(const fs::path& path) {
@@ -123,15 +146,17 @@ FileDescriptor::~FileDescriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+void throw_cannot(std::string_view action, const fs::path& path, int error_number) {
+  const std::string text = cannot_text(action, path, error_number);
+  if (is_wrong_name(error_number)) throw UserError(text);
+  throw EnvError(text);
+}
+
 FileDescriptor open_for_reading(const fs::path& path) {
   FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0 && is_about_the_name(errno)) {
-    throw UserError(format("cannot read {}: {}", path.string(), errno_text(errno)));
-  }
-  if (fd.get() < 0) throw_env("read", path, errno);
-  if (S_ISDIR(stat_of(fd.get(), path).st_mode)) {
-    throw UserError(format("cannot read {}: it is a directory, not a file", path.string()));
-  }
+  if (fd.get() < 0 && is_not_to_be_read(errno)) throw UserError(cannot_text("read", path, errno));
+  if (fd.get() < 0) throw_cannot("read", path, errno);
+  if (S_ISDIR(stat_of(fd.get(), path).st_mode)) throw_cannot("read", path, EISDIR);
   return fd;
 }
 
@@ -142,7 +167,7 @@ std::string read_file(const fs::path& path, std::uint64_t most) {
   for (;;) {
     const ssize_t n = ::read(fd.get(), block, sizeof block);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_env("read", path, errno);
+    if (n < 0) throw_cannot("read", path, errno);
     if (n == 0) return contents;
     contents.append(block, static_cast<std::size_t>(n));
     if (contents.size() > most) {
@@ -158,7 +183,7 @@ FileDescriptor open_own_file(const fs::path& path, int flags) {
     throw UserError(format("{} is a link, and nothing is written outside its folder: remove it",
                            path.string()));
   }
-  if (fd.get() < 0) throw_env("write", path, errno);
+  if (fd.get() < 0) throw_cannot("write", path, errno);
   return fd;
 }
 
@@ -166,14 +191,14 @@ void write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_env("write", path, errno);
+    if (n < 0) throw_cannot("write", path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
 }
 
 void sync_directory(const fs::path& directory) {
   const FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0) throw_env("open", directory, errno);
+  if (fd.get() < 0) throw_cannot("open", directory, errno);
   sync(fd.get(), directory);
 }
 
@@ -184,18 +209,17 @@ void make_directories(const fs::path& directory) {
   }
   std::error_code failed;
   fs::create_directories(directory, failed);
-  if (failed) throw_env("create", directory, failed.value());
+  if (failed) throw_cannot("create", directory, failed.value());
   for (const fs::path& parent : parents) sync_directory(parent);
 }
 
 void atomic_write(const fs::path& path, std::string_view contents) {
-  fs::path temporary = path;
-  temporary += format(".{}.tmp", ::gettid());  // two threads may write the same file
+  const fs::path temporary = temporary_of(path);
   try {
-    const FileDescriptor fd = open_new(temporary);
+    const FileDescriptor fd = open_new(temporary, path);
     write_all(fd.get(), contents, path);
     sync(fd.get(), path);
-    move(temporary, path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_cannot("write", path, errno);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -203,12 +227,24 @@ void atomic_write(const fs::path& path, std::string_view contents) {
   sync_directory(parent_of(path));
 }
 
+void check_can_write(const fs::path& path) {
+  std::error_code unknown;
+  if (fs::is_directory(path, unknown)) throw_cannot("write", path, EISDIR);
+  if (const fs::path folder = parent_of(path); !fs::exists(folder, unknown) && !unknown) {
+    throw UserError(
+        format("cannot write {}: there is no folder {}", path.string(), folder.string()));
+  }
+  const fs::path temporary = temporary_of(path);
+  open_new(temporary, path);
+  ::unlink(temporary.c_str());
+}
+
 MappedFile::MappedFile(const fs::path& path) {
   const FileDescriptor fd = open_for_reading(path);
   size_ = static_cast<std::size_t>(stat_of(fd.get(), path).st_size);
   if (size_ == 0) return;
   void* const address = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd.get(), 0);
-  if (address == MAP_FAILED) throw_env("map", path, errno);
+  if (address == MAP_FAILED) throw_cannot("map", path, errno);
   data_ = static_cast<const std::byte*>(address);
 }
 
@@ -226,7 +262,7 @@ MappedFile::~MappedFile() {
 }
 
 FileWriter::FileWriter(fs::path path, std::size_t buffer_bytes)
-    : path_(std::move(path)), fd_(open_new(path_)), buffer_bytes_(buffer_bytes) {
+    : path_(std::move(path)), fd_(open_new(path_, path_)), buffer_bytes_(buffer_bytes) {
   buffer_.reserve(buffer_bytes_);
 }
 
@@ -249,14 +285,14 @@ void FileWriter::flush() {
 void FileWriter::overwrite_start(std::span<const std::byte> bytes) {
   flush();
   if (::pwrite(fd_.get(), bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw_env("write", path_, errno);
+    throw_cannot("write", path_, errno);
   }
 }
 
 void FileWriter::finish() {
   flush();
   sync(fd_.get(), path_);
-  if (::close(fd_.release()) != 0) throw_env("close", path_, errno);
+  if (::close(fd_.release()) != 0) throw_cannot("close", path_, errno);
 }
 
 StagedDirectory::StagedDirectory(fs::path target, bool replace)
@@ -279,7 +315,7 @@ StagedDirectory::StagedDirectory(fs::path target, bool replace)
   Lock lock = Lock::gone;
   while (lock == Lock::gone) {  // another process finished, and took it away, before we had it
     if (::mkdir(staging_.c_str(), 0755) != 0 && errno != EEXIST) {
-      throw_env("create", staging_, errno);
+      throw_cannot("create", target_, errno);
     }
     lock = lock_folder(staging_, lock_);
   }
@@ -297,7 +333,7 @@ void StagedDirectory::remove_left_overs() const {
     fs::remove_all(entry->path(), failed);
     if (failed) break;
   }
-  if (failed) throw_env("clear", staging_, failed.value());
+  if (failed) throw_cannot("clear", staging_, failed.value());
 }
 
 StagedDirectory::~StagedDirectory() {

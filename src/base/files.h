@@ -30,6 +30,11 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+// Throws what the system said about a path, e.g. "cannot create a/b: a is not a directory". A
+// UserError where only another name helps (a file in place of a folder or the other way round, a
+// name that is too long), else an EnvError.
+[[noreturn]] void throw_cannot(std::string_view action, const fs::path& path, int error_number);
+
 // Opens a file that the user named; directories and missing files are the user's mistake.
 FileDescriptor open_for_reading(const fs::path& path);
 
@@ -45,6 +50,10 @@ void write_all(int fd, std::string_view bytes, const fs::path& path);  // path: 
 
 // Replaces path by contents: temporary file, fsync, rename, fsync of the folder.
 void atomic_write(const fs::path& path, std::string_view contents);
+
+// Before long work whose result is written to a file that the user named: throws where
+// atomic_write() would fail already now.
+void check_can_write(const fs::path& path);
 
 void sync_directory(const fs::path& directory);
 

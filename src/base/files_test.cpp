@@ -107,7 +107,7 @@ TEST_F(Files, AFailedWriteLeavesTheOldFileAndNothingElse) {
 
 TEST_F(Files, AFailedRenameLeavesNothingBehind) {
   fs::create_directories(dir_ / "a" / "in the way");
-  EXPECT_THROW(atomic_write(dir_ / "a", "new"), EnvError);
+  EXPECT_THROW(atomic_write(dir_ / "a", "new"), UserError);
   EXPECT_EQ(names(), (Names{"a", "a/in the way"}));
   EXPECT_THROW(atomic_write(dir_ / "no folder" / "a", "new"), EnvError);
 }
@@ -123,8 +123,8 @@ TEST_F(Files, FoldersAreMadeWithThoseAboveThem) {
   make_directories(fs::relative(dir_ / "f" / "g"));
   EXPECT_TRUE(fs::is_directory(dir_ / "f" / "g"));
   put(dir_ / "file", "");
-  EXPECT_THROW(make_directories(dir_ / "file"), EnvError);
-  EXPECT_THROW(make_directories(dir_ / "file" / "h"), EnvError);
+  EXPECT_THROW(make_directories(dir_ / "file"), UserError);
+  EXPECT_THROW(make_directories(dir_ / "file" / "h"), UserError);
   EXPECT_THROW(make_directories(""), EnvError);
 }
 
@@ -152,6 +152,48 @@ TEST_F(Files, AWrongNameIsTheUsersMistake) {
   EXPECT_THROW(MappedFile(dir_ / "absent"), UserError);
   put(dir_ / "a", "");
   EXPECT_THROW(read_file(dir_ / "a" / "b"), UserError);
+}
+
+TEST_F(Files, WhatIsInTheWayOfAWriterIsNamedAndTheUsersMistake) {
+  put(dir_ / "file", "");
+  fs::create_directories(dir_ / "folder");
+  const std::string at = dir_.string(), is_a_folder = ": it is a directory, not a file";
+  const auto refusal = [](const auto& action) -> std::string {
+    try {
+      action();
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "no mistake of the user";
+  };
+  EXPECT_EQ(refusal([&] { atomic_write(dir_ / "folder", ""); }),
+            format("cannot write {}/folder{}", at, is_a_folder));
+  EXPECT_EQ(refusal([&] { FileWriter writer(dir_ / "folder"); }),
+            format("cannot create {}/folder{}", at, is_a_folder));
+  EXPECT_EQ(refusal([&] { make_directories(dir_ / "file"); }),
+            format("cannot create {}/file: it is not a directory", at));
+  EXPECT_EQ(refusal([&] { make_directories(dir_ / "file" / "b" / "c"); }),
+            format("cannot create {0}/file/b/c: {0}/file is not a directory", at));
+  const std::string too_long(300, 'x');
+  const std::string too_long_text = format("cannot create {}/{}: File name too long", at, too_long);
+  EXPECT_EQ(refusal([&] { make_directories(dir_ / too_long); }), too_long_text);
+  EXPECT_EQ(refusal([&] { atomic_write(dir_ / too_long, ""); }), too_long_text);
+  EXPECT_EQ(refusal([&] { StagedDirectory staged(dir_ / too_long, true); }), too_long_text);
+}
+
+TEST_F(Files, WhereAFileCannotBeWrittenIsKnownBeforeAnyWork) {
+  put(dir_ / "file", "old");
+  fs::create_directories(dir_ / "folder");
+  const Names before = names();
+  check_can_write(dir_ / "file");
+  check_can_write(dir_ / "new");
+  EXPECT_THROW(check_can_write(dir_ / "folder"), UserError);
+  EXPECT_THROW(check_can_write(dir_ / "no folder" / "new"), UserError);
+  EXPECT_THROW(check_can_write(dir_ / "file" / "new"), UserError);
+  EXPECT_THROW(check_can_write(dir_ / std::string(300, 'x')), UserError);
+  EXPECT_THROW(check_can_write("/proc/new"), Error);  // where even root makes no files
+  EXPECT_EQ(names(), before);
+  EXPECT_EQ(read_file(dir_ / "file"), "old");
 }
 
 TEST_F(Files, NoMoreDescriptorsAreTheEnvironmentsFailure) {
@@ -290,7 +332,7 @@ TEST_F(StagedFolder, ASecondWriterIsRefusedAndDisturbsNothing) {
 TEST_F(StagedFolder, APlantedLinkIsNotFollowed) {
   put(dir_ / "home" / "precious", "");
   fs::create_directory_symlink(dir_ / "home", dir_ / ".data.partial");
-  EXPECT_THROW(StagedDirectory(dir_ / "data", false), EnvError);
+  EXPECT_THROW(StagedDirectory(dir_ / "data", false), UserError);
   EXPECT_TRUE(fs::exists(dir_ / "home" / "precious"));
 }
 

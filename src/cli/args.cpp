@@ -1,6 +1,7 @@
 #include "cli/args.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -19,6 +20,61 @@ struct CommandLine::Impl {
   std::map<std::string, std::unique_ptr<Verb>> verbs;
   std::vector<std::string> names;
 };
+
+namespace {
+
+// Says what is wrong with a fraction, or nothing.
+std::string fraction_problem(const std::string& text, double least, double most) {
+  double number = 0;
+  if (!CLI::detail::lexical_cast(text, number) || !std::isfinite(number)) {
+    return format("{} is not a finite number", text);
+  }
+  if (number >= least && number <= most) return {};
+  return format("{} is not from {} to {}", text, least, most);
+}
+
+auto within(double least, double most) {
+  return [least, most](const std::string& text) { return fraction_problem(text, least, most); };
+}
+
+// The names of an app's options without their dashes.
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string unknown_option_text(const std::string& argument, const CLI::App& app) {
+  const std::string option = argument.substr(0, argument.find('='));
+  const auto dashes = std::min(option.find_first_not_of('-'), option.size());
+  const std::string meant = nearest_name(option.substr(dashes), option_names(app));
+  return format("there is no option \"{}\"{}", option,
+                meant.empty() ? "" : format(" (did you mean \"--{}\"?)", meant));
+}
+
+// What an app could not place: its first unknown option, else its first argument too many.
+std::string left_over_text(const CLI::App& app) {
+  std::string extra;
+  for (const std::string& argument : app.remaining()) {
+    if (argument == "--") break;  // what follows is no option, whatever it looks like
+    if (argument.starts_with("-")) return unknown_option_text(argument, app);
+    if (extra.empty()) extra = format("\"{}\" was not expected", argument);
+  }
+  return extra;
+}
+
+// A mistyped option explains what is missing without it, so it is named before anything else.
+std::string mistake_text(const CLI::ParseError& error, const CLI::App& app) {
+  std::string text = left_over_text(app);
+  for (const CLI::App* verb : app.get_subcommands()) {
+    if (text.empty()) text = left_over_text(*verb);
+  }
+  return text.empty() ? error.what() : text;
+}
+
+}  // namespace
 
 Verb::Verb(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Verb::~Verb() = default;
@@ -54,8 +110,17 @@ void Verb::option(const std::string& name, std::int64_t& value, const std::strin
       });
 }
 
-void Verb::option(const std::string& name, double& value, const std::string& sentence) {
-  impl_->app->add_option(name, value, sentence)->capture_default_str()->type_name("X");
+void Verb::option(const std::string& name, double& value, const std::string& sentence, double least,
+                  double most) {
+  impl_->app->add_option(name, value, sentence)
+      ->capture_default_str()
+      ->type_name("X")
+      ->check(within(least, most));
+}
+
+void Verb::option(const std::string& name, std::optional<double>& value,
+                  const std::string& sentence, double least, double most) {
+  impl_->app->add_option(name, value, sentence)->type_name("X")->check(within(least, most));
 }
 
 void Verb::choice(const std::string& name, std::string& value,
@@ -77,6 +142,10 @@ void Verb::flag(const std::string& name, bool& value, const std::string& sentenc
 
 void Verb::run(std::function<ExitCode()> action) {
   impl_->action = std::move(action);
+}
+
+bool Verb::was_given(const std::string& option) const {
+  return impl_->app->count(option) > 0;
 }
 
 CommandLine::CommandLine(const std::string& description, const std::string& version)
@@ -117,7 +186,7 @@ ExitCode CommandLine::run(int argc, const char* const* argv) {
     app.exit(success);
     return ExitCode::ok;
   } catch (const CLI::ParseError& error) {
-    throw UserError(format("{}; tandem {}--help explains", error.what(),
+    throw UserError(format("{}; tandem {}--help explains", mistake_text(error, app),
                            impl_->verbs.contains(first) ? first + " " : ""));
   }
   return impl_->verbs.at(app.get_subcommands().front()->get_name())->impl_->action();

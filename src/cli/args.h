@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,14 +33,23 @@ class Verb {
               bool required = false);
   void option(const std::string& name, std::int64_t& value, const std::string& sentence,
               std::int64_t least = INT64_MIN, std::int64_t most = INT64_MAX);
-  void option(const std::string& name, double& value, const std::string& sentence);
+  // Fractions are finite and within the bounds; an optional one without a value was not given.
+  void option(const std::string& name, double& value, const std::string& sentence,
+              double least = kLeastFraction, double most = kMostFraction);
+  void option(const std::string& name, std::optional<double>& value, const std::string& sentence,
+              double least = kLeastFraction, double most = kMostFraction);
   void choice(const std::string& name, std::string& value, const std::vector<std::string>& allowed,
               const std::string& sentence);
   void flag(const std::string& name, bool& value, const std::string& sentence);
 
   void run(std::function<ExitCode()> action);
 
+  // In the action: whether the command line names this option.
+  bool was_given(const std::string& option) const;
+
  private:
+  static constexpr double kLeastFraction = std::numeric_limits<double>::lowest(),
+                          kMostFraction = std::numeric_limits<double>::max();
   friend class CommandLine;
   struct Impl;
   explicit Verb(std::unique_ptr<Impl> impl);

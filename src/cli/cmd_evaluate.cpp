@@ -45,6 +45,7 @@ std::string plain_text(const EvalScores& scores) {
 }
 
 ExitCode evaluate(const Options& options) {
+  if (!options.out.empty()) check_can_write(options.out);
   const TranslationModel model = open_model(options.common);
   TranslateSettings settings = settings_of(model, options.common);
   const auto sources = read_sentences(options.src), references = read_sentences(options.ref);

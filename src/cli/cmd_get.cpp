@@ -123,9 +123,6 @@ void check_options(const GetOptions& options) {
   if (!options.mirror.empty() && !is_web_address(options.mirror)) {
     throw UserError(format("--mirror {} must begin with http:// or https://", options.mirror));
   }
-  if (!(options.download.first_wait_seconds >= 0)) {
-    throw UserError("--retry-seconds must be 0 or more");
-  }
 }
 
 ExitCode get(const GetOptions& options) {
@@ -166,7 +163,7 @@ void add_get(CommandLine& line) {
   verb.option("--retries", options->download.retries,
               "attempts in a row that may fail without getting further", 0, 1000);
   verb.option("--retry-seconds", options->download.first_wait_seconds,
-              "wait before the first retry, in seconds; doubles up to 30");
+              "wait before the first retry, in seconds; doubles up to 30", 0, 30);
   verb.option("--stall-seconds", options->download.stall_seconds,
               "silence, or under 100 bytes a second, after which a connection is given up", 1,
               3600);

@@ -84,6 +84,17 @@ PrepareRequest request_of(const Options& o) {
   return request;
 }
 
+// A text may have fewer pieces than were asked for, which the model's size depends on.
+void warn_of_other_size(std::int64_t asked, const DatasetCard& card) {
+  if (card.vocab_size == asked) return;
+  const bool trained = card.vocab_sentences > 0;
+  std::fputs(format("tandem: warning: the vocabulary has {} pieces and not {} (--vocab-size): {}\n",
+                    card.vocab_size, asked,
+                    trained ? "the text does not give more" : "it was given, not trained")
+                 .c_str(),
+             stderr);
+}
+
 }  // namespace
 
 void add_prepare(CommandLine& line) {
@@ -108,21 +119,22 @@ void add_prepare(CommandLine& line) {
               1 << 24);
   verb.choice("--vocab-type", o->vocab_type, {"bpe", "unigram"}, "kind of vocabulary to train");
   verb.option("--character-coverage", o->character_coverage,
-              "share of the characters that the vocabulary covers");
+              "share of the characters that the vocabulary covers, 0.98 to 1", 0.98, 1);
   verb.option("--vocab-sample", o->sample_pairs,
               "pairs to train the vocabulary on, chosen at random", 1);
   verb.option("--seed", o->seed, "seed of that choice", 0);
   verb.option("--max-length", o->max_length,
               "leave out pairs with a side longer than this, in subwords", 1, UINT32_MAX);
   verb.option("--max-ratio", o->max_ratio,
-              "leave out pairs whose lengths differ by more than this factor");
+              "leave out pairs whose lengths differ by more than this factor", 1, 1e9);
   verb.flag("--keep-equal", o->keep_equal, "keep pairs whose two sides are the same");
   verb.flag("--drop-duplicates", o->drop_duplicates, "leave out pairs that were there before");
   verb.option("--threads", o->threads, "threads", 1, 1024);
   verb.flag("--json", o->json, "print the dataset's card as JSON");
-  verb.run([o] {
+  verb.run([o, &verb] {
     const StopSignals signals;
     const DatasetCard card = prepare(request_of(*o), signals.flag());
+    if (verb.was_given("--vocab-size")) warn_of_other_size(o->vocab_size, card);
     const std::string text =
         o->json ? card_json(card).dump(2) + "\n" : format("{}wrote {}\n", card_text(card), o->out);
     std::fputs(text.c_str(), stdout);

@@ -2,12 +2,13 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <new>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/format.h"
 #include "base/utf8.h"
 #include "cli/cut_files.h"
@@ -21,7 +22,16 @@ int fail(ExitCode code, std::string_view message) {
   return static_cast<int>(code);
 }
 
-ExitCode run(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
+// What the standard library says about a path, in our own words.
+[[noreturn]] void throw_translated(const fs::filesystem_error& error) {
+  const int number = error.code().value();
+  if (number == ENOENT) {  // named by the user, or a part of something that the user named
+    throw UserError(format("cannot read {}: {}", error.path1().string(), errno_text(number)));
+  }
+  throw_cannot("use", error.path1(), number);
+}
+
+ExitCode run(int argc, char** argv, void (*add_verbs)(CommandLine& line)) try {
   CommandLine line(
       "Trains translation models on the machines you have, and says whether it was worth it.",
       TANDEM_VERSION);
@@ -31,6 +41,8 @@ ExitCode run(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
     throw EnvError("cannot write to standard output: it is closed or its disk is full");
   }
   return code;
+} catch (const fs::filesystem_error& error) {
+  throw_translated(error);
 }
 
 }  // namespace
@@ -43,8 +55,6 @@ int run_program(int argc, char** argv, void (*add_verbs)(CommandLine& line)) {
     return static_cast<int>(run(argc, argv, add_verbs));
   } catch (const Error& error) {
     return fail(error.code(), error.what());
-  } catch (const std::filesystem::filesystem_error& error) {
-    return fail(ExitCode::environment, error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::environment, "out of memory");
   } catch (const std::exception& error) {

@@ -1,7 +1,5 @@
 #include "cli/translate_options.h"
 
-#include <cmath>
-
 #include "base/heap.h"
 
 namespace tandem {
@@ -15,8 +13,9 @@ void add_translate_options(Verb& verb, TranslateOptions& options) {
               0, 256);
   verb.option(
       "--alpha", options.alpha,
-      "length penalty, scores are divided by ((5 + length) / 6)^alpha; below 0: the model's "
-      "eval.alpha (0.6 if it was not set)");
+      "length penalty, scores are divided by ((5 + length) / 6)^alpha; default: the model's "
+      "eval.alpha (0.6 if it was not set)",
+      0, 10);
   verb.option("--batch-tokens", options.batch_tokens,
               "source tokens translated at a time by each thread", 1, 1 << 24);
   verb.option("--threads", options.threads, "threads; the result does not depend on it", 1, 1024);
@@ -36,9 +35,8 @@ TranslationModel open_model(const TranslateOptions& options) {
 
 TranslateSettings settings_of(const TranslationModel& model, const TranslateOptions& options) {
   TranslateSettings settings = model.settings();
-  if (!std::isfinite(options.alpha)) throw UserError("--alpha must be a finite number");
   if (options.beam > 0) settings.search.beam = options.beam;
-  if (options.alpha >= 0) settings.search.alpha = options.alpha;
+  if (options.alpha) settings.search.alpha = *options.alpha;
   settings.batch_tokens = options.batch_tokens;
   settings.threads = static_cast<std::size_t>(options.threads);
   return settings;

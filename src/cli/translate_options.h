@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -14,7 +15,7 @@ namespace tandem {
 struct TranslateOptions {
   std::string model, device = "auto", weights = "float32";
   std::int64_t beam = 0, batch_tokens = TranslateSettings{}.batch_tokens;
-  double alpha = -1;
+  std::optional<double> alpha;  // none: the model's
   std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
 };
 

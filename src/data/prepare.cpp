@@ -238,6 +238,10 @@ void copy_test_text(const PairFiles& files, const fs::path& folder, DatasetCard&
 DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop) {
   if (request.replace && fs::exists(request.out))
     read_card(request.out);  // only a dataset is replaced
+  if (!request.replace && fs::exists(request.out / "card.json")) {
+    throw UserError(format("{} is a dataset already; name another folder or add --replace",
+                           request.out.string()));
+  }
   std::uint64_t train_lines = 0, valid_lines = 0;
   {
     const Waiting shown("counting lines");

@@ -100,11 +100,6 @@ BleuScore bleu_score(const BleuStats& stats, bool effective_order) {
   return result;
 }
 
-BleuScore sentence_bleu(std::string_view hyp, std::span<const std::string_view> refs,
-                        BleuOptions options) {
-  return bleu_score(BleuCounter(options).count(hyp, refs), /*effective_order=*/true);
-}
-
 std::string bleu_signature(const BleuOptions& options, std::size_t refs) {
   return format("nrefs:{}|case:{}|eff:{}|tok:{}|smooth:exp|version:{}", refs,
                 options.lowercase ? "lc" : "mixed", options.effective_order ? "yes" : "no",

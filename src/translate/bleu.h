@@ -62,10 +62,6 @@ class BleuCounter {
 
 BleuScore bleu_score(const BleuStats& stats, bool effective_order);
 
-// With effective order, whatever the options say.
-BleuScore sentence_bleu(std::string_view hyp, std::span<const std::string_view> refs,
-                        BleuOptions options);
-
 // "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 std::string bleu_signature(const BleuOptions& options, std::size_t refs);
 // "41.0 70.1/47.2/35.0/26.3 (BP = 0.980 ratio = 0.980 hyp_len = 980 ref_len = 1000)"

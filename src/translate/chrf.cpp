@@ -67,11 +67,6 @@ double chrf_score(const ChrfStats& stats) {
   return 100 * (score / (kBetaSquared * precision + recall));
 }
 
-double sentence_chrf(std::string_view hyp, std::span<const std::string_view> refs,
-                     const ChrfOptions& options) {
-  return chrf_score(ChrfCounter(options).count(hyp, refs));
-}
-
 std::string chrf_signature(const ChrfOptions& options, std::size_t refs) {
   return format("nrefs:{}|case:{}|eff:yes|nc:{}|nw:0|space:no|version:{}", refs,
                 options.lowercase ? "lc" : "mixed", kChrfOrders, kSacrebleuVersion);

@@ -45,9 +45,6 @@ class ChrfCounter {
 
 double chrf_score(const ChrfStats& stats);  // 0 to 100; the same formula for sentence and corpus
 
-double sentence_chrf(std::string_view hyp, std::span<const std::string_view> refs,
-                     const ChrfOptions& options);
-
 // "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0"
 std::string chrf_signature(const ChrfOptions& options, std::size_t refs);
 

@@ -67,18 +67,4 @@ CorpusStats count_corpus(std::span<const std::string> hyps,
   return result;
 }
 
-BleuScore corpus_bleu(std::span<const std::string> hyps,
-                      std::span<const std::vector<std::string>> refs, const BleuOptions& options,
-                      std::size_t threads) {
-  ScoreOptions wanted{.bleu = options, .chrf = {}, .threads = threads, .on_progress = {}};
-  return bleu_score(count_corpus(hyps, refs, wanted).bleu, options.effective_order);
-}
-
-double corpus_chrf(std::span<const std::string> hyps,
-                   std::span<const std::vector<std::string>> refs, const ChrfOptions& options,
-                   std::size_t threads) {
-  ScoreOptions wanted{.bleu = {}, .chrf = options, .threads = threads, .on_progress = {}};
-  return chrf_score(count_corpus(hyps, refs, wanted).chrf);
-}
-
 }  // namespace tandem

@@ -35,12 +35,4 @@ CorpusStats count_corpus(std::span<const std::string> hyps,
                          std::span<const std::vector<std::string>> refs,
                          const ScoreOptions& options);
 
-// The same for one metric.
-BleuScore corpus_bleu(std::span<const std::string> hyps,
-                      std::span<const std::vector<std::string>> refs, const BleuOptions& options,
-                      std::size_t threads = 1);
-double corpus_chrf(std::span<const std::string> hyps,
-                   std::span<const std::vector<std::string>> refs, const ChrfOptions& options,
-                   std::size_t threads = 1);
-
 }  // namespace tandem

@@ -52,12 +52,6 @@ LossSum sum_of(std::span<const LossSum> batches) {
   return total;
 }
 
-LossSum loss_of_pairs(const Transformer& model, const Mixture& corpus,
-                      std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
-                      std::size_t threads) {
-  return sum_of(loss_of_batches(model, corpus, pairs, batch_tokens, threads, {0, 1}));
-}
-
 EvalScores score_translations(std::vector<std::string> hypotheses,
                               const std::vector<std::string>& references, std::size_t threads,
                               bool lowercase) {

@@ -36,17 +36,13 @@ std::vector<std::uint32_t> spread_pairs(PairLengths lengths, std::int64_t max_le
 
 // Of every batch that the pairs are cut into, so that workers can each compute a part: only batches
 // whose number leaves the worker's rank when divided by the number of workers; the rest is zero.
+// Independent of the number of threads.
 // after_batch: called after each, one at a time; may throw.
 std::vector<LossSum> loss_of_batches(
     const Transformer& model, const Mixture& corpus, std::span<const std::uint32_t> pairs,
     std::int64_t batch_tokens, std::size_t threads, RankSlot slot,
     const std::function<void()>& after_batch = [] {});
 LossSum sum_of(std::span<const LossSum> batches);
-
-// Deterministic for a given batch_tokens: independent of the number of threads.
-LossSum loss_of_pairs(const Transformer& model, const Mixture& corpus,
-                      std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
-                      std::size_t threads);
 
 // --- translations
 // ---------------------------------------------------------------------------------

@@ -39,7 +39,13 @@ Corpus write_corpus(const fs::path& folder, const Batch& batch) {
   return {folder, "valid"};
 }
 
-TEST(LossOfPairs, IsTheLossOfTheBatchHoweverItIsCut) {
+LossSum loss_of(const Transformer& model, const Corpus& corpus,
+                std::span<const std::uint32_t> pairs, std::int64_t batch_tokens,
+                std::size_t threads) {
+  return sum_of(loss_of_batches(model, corpus, pairs, batch_tokens, threads, {0, 1}));
+}
+
+TEST(LossOfBatches, IsTheLossOfTheBatchHoweverItIsCut) {
   const TemporaryFolder folder;
   const Batch batch = sample_batch(60, 1, 20, kVocabulary, 3);
   const Corpus corpus = write_corpus(folder.path(), batch);
@@ -48,12 +54,12 @@ TEST(LossOfPairs, IsTheLossOfTheBatchHoweverItIsCut) {
   const auto pairs = spread_pairs(corpus.lengths(), 100, 1000);
   ASSERT_EQ(pairs.size(), 60U);
   for (const std::int64_t batch_tokens : {1, 100, 10000}) {
-    const LossSum one = loss_of_pairs(model, corpus, pairs, batch_tokens, 1);
+    const LossSum one = loss_of(model, corpus, pairs, batch_tokens, 1);
     EXPECT_EQ(one.tokens, static_cast<std::int64_t>(batch.tgt_out.size()));
     EXPECT_NEAR(one.nll, expected, 1e-5 * expected);
-    EXPECT_EQ(loss_of_pairs(model, corpus, pairs, batch_tokens, 3).nll, one.nll);
+    EXPECT_EQ(loss_of(model, corpus, pairs, batch_tokens, 3).nll, one.nll);
   }
-  EXPECT_EQ(loss_of_pairs(model, corpus, {}, 100, 2).mean(), 0);
+  EXPECT_EQ(loss_of(model, corpus, {}, 100, 2).mean(), 0);
 }
 
 TEST(SpreadPairs, AreSpreadOverThePairsThatFit) {

@@ -396,7 +396,7 @@ def test_a_folder_that_cannot_be_made(site):
     (site.tmp_path / "file").write_text("in the way")
     site.out = site.tmp_path / "file" / "out"
     result = site.get()
-    assert result.returncode == 3 and is_one_sentence(result, site.out)
+    assert result.returncode == 2 and is_one_sentence(result, site.out)
     assert site.server.requests == []
 
 

@@ -229,6 +229,35 @@ def test_wrong_arguments(tandem, text):
     assert tandem("prepare", "--help").returncode == 0
 
 
+def test_an_existing_dataset_is_kept_unless_told(tandem, text):
+    card_of(tandem(*text.command("--json")))
+    before = (text.out / "card.json").read_bytes()
+    refused(tandem(*text.command()), text.out, "name another folder or add --replace")
+    assert (text.out / "card.json").read_bytes() == before
+    card_of(tandem(*text.command("--json", "--replace")))
+    other = text.folder / "other"
+    other.mkdir()  # no dataset, which --replace would not replace either
+    done = tandem(*text.command(out=other))
+    refused(done, other, "name another folder")
+    assert "--replace" not in done.stderr
+
+
+def test_a_vocabulary_of_another_size_than_asked_for_is_told(tandem, text):
+    text.src.write_text("".join(f"{a} {b}\n" for a in "abcdef" for b in "abcdef"))
+    text.tgt.write_text("".join(f"{b}{a}\n" for a in "abcdef" for b in "abcdef"))
+    files = ["--src", text.src, "--tgt", text.tgt, "--valid-src", text.valid_src, "--valid-tgt", text.valid_tgt]
+    asked = tandem("prepare", *files, "--json", "--out", text.out, "--vocab-size", 80000)
+    size = card_of(asked)["vocab"]["size"]
+    assert size < 200
+    assert asked.stderr == (f"tandem: warning: the vocabulary has {size} pieces and not 80000 (--vocab-size): "
+                            "the text does not give more\n")
+    for i, options in enumerate([[], ["--vocab-size", size], ["--vocab", text.out / "vocab.model"]]):
+        done = tandem("prepare", *files, "--json", "--out", text.folder / f"other{i}", *options)
+        assert card_of(done)["vocab"]["size"] == size and done.stderr == ""
+    given = tandem("prepare", *files, "--json", "--out", text.folder / "given", "--vocab", text.out / "vocab.model", "--vocab-size", 500)
+    assert card_of(given)["vocab"]["size"] == size and "it was given" in given.stderr
+
+
 def test_wrong_vocabularies(tandem, text, tmp_path):
     refused(tandem(*text.command("--vocab", text.src)), text.src, "SentencePiece")
     import sentencepiece
@@ -321,7 +350,7 @@ def test_a_folder_that_cannot_be_written(tandem, text):
     refused(tandem(*text.command(out="/proc/data")), "/proc", code=3)
     blocked = text.folder / "file"
     blocked.write_text("")
-    refused(tandem(*text.command(out=blocked / "data")), blocked, code=3)
+    refused(tandem(*text.command(out=blocked / "data")), f"{blocked}: it is not a directory")
 
 
 @pytest.mark.parametrize("sign, code", [(signal.SIGINT, 75), (signal.SIGTERM, 75), (signal.SIGKILL, -9)])

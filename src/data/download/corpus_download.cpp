@@ -32,9 +32,7 @@ DownloadRequest request_for(const CorpusFile& file, const fs::path& folder,
 void create_folder(const fs::path& folder) {
   std::error_code failed;
   fs::create_directories(folder, failed);
-  if (failed) {
-    throw EnvError(format("cannot create {}: {}", folder.string(), errno_text(failed.value())));
-  }
+  if (failed) throw_cannot("create", folder, failed.value());
 }
 
 // The watchers end with the file, so that its bar is gone before the result is shown.

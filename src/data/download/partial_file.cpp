@@ -14,13 +14,12 @@
 namespace tandem {
 namespace {
 
-[[noreturn]] void throw_env(std::string_view action, const fs::path& path, int error_number) {
-  const std::string advice =
-      error_number == ENOSPC || error_number == EDQUOT
-          ? "; make room and run the same command again, it goes on where it stopped"
-          : "";
+[[noreturn]] void throw_failed(std::string_view action, const fs::path& path, int error_number) {
+  if (error_number != ENOSPC && error_number != EDQUOT) throw_cannot(action, path, error_number);
   throw EnvError(
-      format("cannot {} {}: {}{}", action, path.string(), errno_text(error_number), advice));
+      format("cannot {} {}: {}; make room and run the same command again, it goes on where it "
+             "stopped",
+             action, path.string(), errno_text(error_number)));
 }
 
 fs::path with_suffix(fs::path path, std::string_view suffix) {
@@ -68,7 +67,7 @@ PartialFile::PartialFile(fs::path target)
   origin_ = from_text(read_file(state_));
   open_part(0);
   struct stat info {};
-  if (::fstat(fd_.get(), &info) != 0) throw_env("look at", part_, errno);
+  if (::fstat(fd_.get(), &info) != 0) throw_failed("look at", part_, errno);
   size_ = static_cast<std::uint64_t>(info.st_size);
 }
 
@@ -84,7 +83,7 @@ PartialFile::~PartialFile() {
 void PartialFile::open_part(int extra_flags) {
   fd_ = FileDescriptor(
       ::open(part_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | extra_flags, 0644));
-  if (fd_.get() < 0) throw_env("write", part_, errno);
+  if (fd_.get() < 0) throw_failed("write", part_, errno);
 }
 
 // In this order: killed anywhere in between, no bytes of one version stand beside the state of
@@ -100,18 +99,18 @@ void PartialFile::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd_.get(), bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_env("write", part_, errno);
+    if (n < 0) throw_failed("write", part_, errno);
     size_ += static_cast<std::uint64_t>(n);
     bytes = bytes.subspan(static_cast<std::size_t>(n));
   }
 }
 
 void PartialFile::sync() {
-  if (::fsync(fd_.get()) != 0) throw_env("sync", part_, errno);
+  if (::fsync(fd_.get()) != 0) throw_failed("sync", part_, errno);
 }
 
 void PartialFile::commit() {
-  if (::rename(part_.c_str(), target_.c_str()) != 0) throw_env("rename to", target_, errno);
+  if (::rename(part_.c_str(), target_.c_str()) != 0) throw_failed("rename to", target_, errno);
   fd_ = FileDescriptor();
   std::error_code ignored;
   fs::remove(state_, ignored);
@@ -129,7 +128,7 @@ void PartialFile::discard() {
 
 FileDescriptor lock_folder(const fs::path& folder) {
   FileDescriptor fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0) throw_env("open", folder, errno);
+  if (fd.get() < 0) throw_failed("open", folder, errno);
   // Network file systems that cannot lock a folder answer otherwise: there we go on without.
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw EnvError(

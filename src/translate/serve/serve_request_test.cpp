@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/format.h"
 
 namespace tandem {
 namespace {
@@ -42,6 +43,32 @@ TEST(ServeRequest, WhatCannotBeServedIsRefused) {
         R"({"text": "a", "speed": 9})", R"({"text": "a", "text": "b"})"}) {
     EXPECT_THROW(parsed(body), UserError) << body;
   }
+}
+
+std::string refusal_of(std::string_view body) {
+  try {
+    parsed(body);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "served";
+}
+
+TEST(ServeRequest, ARefusalNamesTheKeyAndWhatItTakes) {
+  using testing::HasSubstr;
+  EXPECT_THAT(refusal_of(R"({"txt": "a"})"), HasSubstr(R"("txt"; there are text, texts)"));
+  EXPECT_THAT(refusal_of(R"({"text": ["a", "b"]})"),
+              HasSubstr(R"(text must be a string; several are given as "texts")"));
+  EXPECT_THAT(refusal_of(R"({"text": 3})"), testing::EndsWith("text must be a string"));
+  EXPECT_THAT(refusal_of(R"({"document": ["a"]})"), HasSubstr("document must be a string"));
+  EXPECT_THAT(refusal_of(R"({"texts": "a"})"), HasSubstr("texts must be a list of strings"));
+  EXPECT_THAT(refusal_of(R"({"texts": ["a", 1]})"), HasSubstr("texts must be a list of strings"));
+  for (const char* beam : {"1.5", "0", "9", "\"2\"", "[2]", "1e300"}) {
+    EXPECT_THAT(refusal_of(format(R"({{"text": "a", "beam": {}}})", beam)),
+                HasSubstr("beam must be a whole number from 1 to 8"));
+  }
+  EXPECT_THAT(refusal_of("[]"), HasSubstr("must be a JSON object"));
+  EXPECT_LT(refusal_of(format(R"({{"{}": 1}})", std::string(5000, 'k'))).size(), 200U);
 }
 
 }  // namespace
