@@ -91,12 +91,15 @@ def train(lab, way, seed, settings):
     last = evals[max(evals)]
     seconds = dict(zip(sorted(steps), itertools.accumulate(steps[step]["seconds"]["total"] for step in sorted(steps))))
     start = next(r for r in records if r["type"] == "run")
+    spent = [r["seconds"] for r in steps.values()]
+    changes = [[r["step"], r["text"]] for r in records if r["type"] == "event" and r["kind"] in ("exchange", "link")]  # of the steps between exchanges, too
     for host in lab.names:
         shutil.rmtree(lab.folder / host / run)
     return {"way": way, "seed": seed, "settings": settings, "tokens": sum(s["tokens"] for s in steps.values()), "steps": max(steps),
             "seconds": seconds[max(steps)], "val_loss": last["val_loss"], "bleu": last["bleu"],
-            "parameters": start["parameters"], "exchange": start["exchange"],
-            "compute_s": statistics.median(s["total"] - s["exchange"] - s["wait"] for s in (r["seconds"] for r in steps.values())),
+            "parameters": start["parameters"], "exchange": start["exchange"], "changes": changes,
+            "compute_s": statistics.median(s["total"] - s["exchange"] - s["wait"] for s in spent),
+            "mean_s": {part: statistics.mean(s[part] for s in spent) for part in spent[0]},
             "curve": [[step, e["val_loss"], e["bleu"], seconds[step]] for step, e in sorted(evals.items()) if step > 0]}
 
 
@@ -114,7 +117,7 @@ def all_rows(folder, options):
         for seed in map(int, options.seeds.split(",")):
             for way in options.ways.split(","):
                 settings = settings_of(way, seed, options)
-                row = next((r for r in known if r["way"] == way and r["settings"] == settings), None)
+                row = next((r for r in known if r["way"] == way and r["settings"] == settings and "mean_s" in r), None)
                 if row is None:
                     row = train(lab, way, seed, settings)
                     with open(path, "a") as out:
@@ -131,7 +134,9 @@ def rho_of(row):
 
 
 def describe(r):
-    link = f", {r['compute_s']:.3f} s of it computing a step, rho {rho_of(r):.0f}, exchange {r['exchange']}" if rate_of(r["way"]) else ""
+    link = f", rho {rho_of(r):.0f}, exchange {r['exchange']}, then {r['changes'] or 'no other'}" if rate_of(r["way"]) else ""
+    mean = r["mean_s"]
+    link = f", a step {mean['total']:.3f} s in the mean, {mean['exchange']:.3f} s of it exchange, {mean['wait']:.3f} s waiting, {r['compute_s']:.3f} s computing in the median{link}"
     return (f"{r['way']} seed {r['seed']}: validation loss {r['val_loss']:.4f}, BLEU {r['bleu']:.2f} after {r['steps']} steps, {r['tokens']} tokens, "
             f"{r['seconds']:.0f} s{link}")
 
