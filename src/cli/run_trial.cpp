@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/run_setup.h"
+#include "cluster/batch_cost.h"
 #include "cluster/grad_exchange.h"
 #include "data/batch.h"
 #include "model/step_work.h"
@@ -89,24 +90,8 @@ Tried usual_of(std::vector<Tried>& tries) {
   return tries[(tries.size() - 1) / 3];
 }
 
-// A batch costs something for every weight, however few its tokens are (weights are read and laid
-// out, their gradients added up), and something for every operation.
-struct Cost {
-  double weight = 0, flop = 0;
-  double of(double weights, double flops) const { return weight * weights + flop * flops; }
-};
-
-// Through two batches. More than half of a small batch is not believed to be for the weights.
-Cost cost_of(double few_flops, double few, double many_flops, double many, double weights) {
-  // A small corpus gives the same batch twice, which tells nothing apart.
-  const double more = many_flops - few_flops;
-  const double flop = more > 0 ? std::max(0.0, many - few) / more : many / many_flops;
-  const double fixed = std::clamp(few - flop * few_flops, 0.0, few / 2);
-  return {fixed / weights, (many - fixed) / many_flops};
-}
-
 struct Trials {
-  Cost forward, backward;
+  BatchCost forward, backward;
   double stretch = 1;  // seconds on the clock for a second of work: cores may be shared
 };
 
@@ -128,8 +113,8 @@ Trials try_until(Transformer& model, const Batch& small, const Batch& large,
   } while (now_seconds() + few.back().passed + many.back().passed < end);
   const Tried a = usual_of(few), b = usual_of(many);
   const auto weights = static_cast<double>(model.params().count());
-  return {cost_of(a.flops, a.forward, b.flops, b.forward, weights),
-          cost_of(a.flops, a.backward, b.flops, b.backward, weights),
+  return {cost_of({a.flops, a.forward}, {b.flops, b.forward}, weights),
+          cost_of({a.flops, a.backward}, {b.flops, b.backward}, weights),
           passed / std::max(worked, 1e-9)};
 }
 
