@@ -1,7 +1,8 @@
 // tandem decode: subwords back to text, as spm_decode does.
+#include <algorithm>
 #include <charconv>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/format.h"
 #include "cli/line_filter.h"
 #include "cli/verbs.h"
@@ -13,7 +14,7 @@ namespace {
 struct Options {
   std::string vocab;
   bool ids = false;
-  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::int64_t threads = usable_cores();
 };
 
 std::vector<std::string> words_of(std::string_view line) {

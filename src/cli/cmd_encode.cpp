@@ -1,6 +1,5 @@
 // tandem encode: text to subwords, as spm_encode does.
-#include <thread>
-
+#include "base/cores.h"
 #include "base/format.h"
 #include "cli/line_filter.h"
 #include "cli/verbs.h"
@@ -13,7 +12,7 @@ namespace {
 struct Options {
   std::string vocab;
   bool ids = false, bos = false, eos = false;
-  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::int64_t threads = usable_cores();
 };
 
 LineAction encode_action(const Options& o, const Vocab& vocab) {

@@ -1,7 +1,7 @@
 // tandem prepare: raw text pairs to a dataset.
 #include <cstdio>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/format.h"
 #include "base/signals.h"
 #include "cli/verbs.h"
@@ -15,7 +15,7 @@ struct Options {
   std::string from, src, tgt, valid_src, valid_tgt, tsv, valid_tsv, out, vocab, like;
   std::string vocab_type = "bpe";
   std::int64_t vocab_size = 32000, sample_pairs = 250000, seed = 1, max_length = 250;
-  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::int64_t threads = usable_cores();
   double character_coverage = 0.9999, max_ratio = 9;
   bool drop_duplicates = false, keep_equal = false, replace = false, json = false;
 };

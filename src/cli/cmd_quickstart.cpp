@@ -3,8 +3,8 @@
 #include <quickstart_config.h>
 
 #include <cstdio>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "cli/own_program.h"
@@ -46,7 +46,7 @@ std::string command_text(const std::vector<std::string>& arguments) {
 
 // Two of them use two cores better than two threads of one; batches are too small for more.
 std::string workers() {
-  return std::thread::hardware_concurrency() >= 2 ? "2" : "1";
+  return usable_cores() >= 2 ? "2" : "1";
 }
 
 // Shows and runs a command. One that fails has said why: its exit code is ours.

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/format.h"
 #include "base/json.h"
 #include "base/progress.h"
@@ -20,7 +20,7 @@ struct Options {
   std::string tokenize = "13a", metric = "both";
   bool lowercase = false, sentence = false, json = false;
   std::int64_t width = 1;
-  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::int64_t threads = usable_cores();
 };
 
 struct Texts {

@@ -2,8 +2,7 @@
 
 #include <torch/headeronly/version.h>
 
-#include <thread>
-
+#include "base/cores.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "cli/run_exchange.h"
@@ -41,7 +40,7 @@ HostFacts own_facts(const PreflightParts& parts) {
   if (!parts.interface.empty()) facts.nic = read_own_nic(kSystemNics, parts.interface);
   facts.disk_free_bytes = disk_free_bytes(parts.config.run);
   facts.memory_free_bytes = memory_free_bytes("/proc");
-  facts.cores = std::max(1u, std::thread::hardware_concurrency());
+  facts.cores = usable_cores();
   facts.workers =
       static_cast<std::int64_t>(parts.world.ranks_of_host(parts.world.self().host_index).size());
   return facts;

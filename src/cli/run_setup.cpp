@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/cores.h"
 #include "base/format.h"
 #include "base/hash.h"
 #include "cluster/world.h"
@@ -36,8 +37,9 @@ void check_device(at::Device device) {
 }
 
 std::int64_t threads_of(const RunConfig& config, int workers_of_host) {
-  const auto cores = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  return config.threads.value_or(std::max<std::int64_t>(1, cores / workers_of_host));
+  // A launcher may have bound each worker to cores of its own, or all to the same ones.
+  const int online = static_cast<int>(std::thread::hardware_concurrency());
+  return config.threads.value_or(std::min(usable_cores(), std::max(1, online / workers_of_host)));
 }
 
 at::ScalarType compute_type(Precision precision) {

@@ -1,12 +1,11 @@
 // translate_options: the options that translate and evaluate share.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <thread>
 
+#include "base/cores.h"
 #include "cli/args.h"
 #include "translate/translation_model.h"
 
@@ -16,7 +15,7 @@ struct TranslateOptions {
   std::string model, device = "auto", weights = "float32";
   std::int64_t beam = 0, batch_tokens = TranslateSettings{}.batch_tokens;
   std::optional<double> alpha;  // none: the model's
-  std::int64_t threads = std::max(1u, std::thread::hardware_concurrency());
+  std::int64_t threads = usable_cores();
 };
 
 void add_translate_options(Verb& verb, TranslateOptions& options);

@@ -95,7 +95,6 @@ class GradExchange::Impl {
     ExchangeStats stats;
     stats.wait_seconds = seconds_between(begin, all_there);
     stats.exposed_seconds = seconds_between(all_there, end);
-    stats.hidden_seconds = std::max(0.0, busy_seconds_ - stats.exposed_seconds);
     count_bytes(stats);
     stats.exposed_bytes = stats.bytes_in - stats.bytes_in * before / std::ssize(buckets_);
     if (link_ && link_->codec()) link_->codec()->end_step();
@@ -237,12 +236,11 @@ class GradExchange::Impl {
     return true;
   }
 
-  // Between two buckets `pause` waits for the next one's gradients.
-  template <class Pause>
-  bool walk(Pause&& pause) {
+  // False: there is no next step.
+  bool walk() {
     const bool whole = in_turns(
         [&](std::size_t i) {
-          if (!pause(i)) return false;
+          if (!wait_until_ready(i)) return false;
           lane_->up(buckets_[i]);
           if (link_) link_->post(buckets_[i]);
           return true;
@@ -274,23 +272,13 @@ class GradExchange::Impl {
   void work() {
     const c10::OptionalStreamGuard stream = gate_->own_stream();
     for (;;) {
-      double busy = 0;
       std::exception_ptr failure;
       try {
-        auto start = Clock::now();
-        const bool whole = walk([&](std::size_t bucket) {
-          busy += bucket == 0 ? 0 : seconds_between(start, Clock::now());
-          const bool go_on = wait_until_ready(bucket);
-          start = Clock::now();
-          return go_on;
-        });
-        busy += seconds_between(start, Clock::now());
-        if (!whole) return;
+        if (!walk()) return;
       } catch (...) {
         failure = std::current_exception();
       }
       std::unique_lock lock(mutex_);
-      busy_seconds_ = busy;
       failure_ = failure;
       done_ = true;
       changed_.notify_all();
@@ -326,7 +314,6 @@ class GradExchange::Impl {
   std::size_t ready_buckets_ = 0;
   bool armed_ = false;
   std::atomic<bool> done_ = false;  // written under the mutex
-  double busy_seconds_ = 0;
   std::exception_ptr failure_;
   std::atomic<bool> ending_ = false;
   std::thread thread_;

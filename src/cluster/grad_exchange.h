@@ -53,7 +53,6 @@ struct ExchangeStats {
   double wait_seconds = 0;                   // until the slowest worker had its gradients
   double exposed_seconds = 0;                // of exchange after that
   std::int64_t exposed_bytes = 0;            // of bytes_in: what came in these seconds
-  double hidden_seconds = 0;  // of the exchange's own thread before that, behind backward
 };
 
 class GradExchange {

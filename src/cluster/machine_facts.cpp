@@ -1,12 +1,12 @@
 #include "cluster/machine_facts.h"
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
 #include <fstream>
 
+#include "base/cores.h"
 #include "base/format.h"
 
 namespace tandem {
@@ -21,12 +21,6 @@ std::string cpu_name() {
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown";
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
 std::int64_t memory_line(const std::string& name) {

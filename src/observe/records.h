@@ -76,7 +76,7 @@ struct CheckpointRecord {
 // Something a person should know: a warning, a skipped step, a damaged checkpoint.
 struct EventRecord {
   std::int64_t step = 0;
-  std::string kind;  // "warning", "overflow", "resume"
+  std::string kind;  // "warning", "rollback", "resume"
   std::string text;
 };
 

@@ -30,6 +30,13 @@ def test_cpp_files_are_formatted(repo, tracked):
     assert done.returncode == 0, "run scripts/format:\n" + done.stderr[:2000]
 
 
+def test_every_header_is_in_the_table_of_its_folder(repo, tracked):
+    tables = [repo / name for name in tracked("README.md") if "| file | in one sentence |" in (repo / name).read_text()]
+    assert len(tables) > 3
+    missing = [str(header.relative_to(repo)) for table in tables for header in table.parent.glob("*.h") if f"`{header.name}`" not in table.read_text()]
+    assert missing == []
+
+
 def unknown_names(*files) -> list:
     """Names that Python files use and nobody defines: they fail only where they are reached."""
     said = subprocess.run([sys.executable, "-m", "pyflakes", *map(str, files)], capture_output=True, text=True)

@@ -50,11 +50,12 @@ class Run:
                                 env={**os.environ, **QUIET}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def wait_for_step(self, child, step):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 100
         while time.monotonic() < deadline and child.poll() is None:
             if any(line["type"] == "step" and line["step"] >= step for line in self.raw_lines()):
                 return
             time.sleep(0.005)
+        child.kill()
         raise AssertionError(f"step {step} was not reached: {child.communicate()[1]}")
 
     def raw_lines(self):
@@ -287,7 +288,7 @@ def test_a_signal_before_the_program_listens_is_heard_later(make_run, sanitized,
     child.send_signal(signal.SIGTERM)
     _, stderr = child.communicate(timeout=60)
     assert child.returncode == 75, stderr
-    assert run.losses() == {} and len(stderr.splitlines()[-1]) > 0
+    assert run.losses() == {}
 
 
 @pytest.mark.parametrize("first, second", [(signal.SIGTERM, signal.SIGTERM), (signal.SIGUSR1, signal.SIGTERM)])
@@ -466,16 +467,19 @@ def test_a_closed_terminal_does_not_stop_it(make_run):
     assert max(run.losses()) == 60 and "done: 60 steps" in (run.path / "logs/rank-0.log").read_text()
 
 
-def test_a_second_signal_ends_it_at_once(make_run):
+def test_a_second_signal_ends_it_at_once(make_run, reversed_words):
     run = make_run()
+    run.data = reversed_words(6000) / "data"  # one step of many seconds
     child = run.start("stop.steps=1000000", "batch.tokens=200000", "model.d_model=256", "model.encoder_layers=6",
                       "checkpoint.every=0", "eval.every=0")
-    time.sleep(1.5)  # within the first, long step
+    while not run.lines("run"):
+        assert child.poll() is None
+    time.sleep(0.3)  # within the first step
     child.send_signal(signal.SIGINT)
     time.sleep(0.7)  # sooner, it would be the same wish passed on
     child.send_signal(signal.SIGINT)
     child.communicate(timeout=30)
-    assert child.returncode in (-signal.SIGINT, 75)
+    assert child.returncode == -signal.SIGINT
 
 
 # --- the machine's failures ------------------------------------------------------------------------------------------
