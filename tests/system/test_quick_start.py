@@ -41,3 +41,16 @@ def test_a_copy_of_the_program_alone_has_all_verbs(program, tmp_path):
         assert done.returncode == 0 and verb in done.stdout, done.stderr
     mistake = run([copy, "watch", "no-such-run"])
     assert mistake.returncode == 2 and mistake.stderr.startswith("tandem: ")
+
+
+@pytest.mark.parametrize("said, spins, policy", [({}, "0", "PASSIVE"), ({"OMP_WAIT_POLICY": "active"}, None, "ACTIVE"),
+                                                 ({"GOMP_SPINCOUNT": "77"}, "77", None)])
+def test_threads_that_wait_sleep_unless_told_otherwise(program, sanitized, said, spins, policy):
+    """Spinning ones made a step fifteen times as long beside other work."""
+    if sanitized:
+        pytest.skip("with sanitizers the program starts once")
+    done = run([program, "translate", "--help"], env={"OMP_DISPLAY_ENV": "verbose", **said})
+    told = dict(re.findall(r"(OMP_WAIT_POLICY|GOMP_SPINCOUNT) = '(\w+)'", done.stderr))
+    assert done.returncode == 0 and "translate" in done.stdout
+    assert spins is None or told["GOMP_SPINCOUNT"] == spins, done.stderr
+    assert policy is None or told["OMP_WAIT_POLICY"] == policy, done.stderr

@@ -3,7 +3,12 @@
 // Where that is not possible this program goes on and does the same, later. Training is told to end
 // by signals: those that come before it listens wait until then.
 //
+// The others start once more with OpenMP's threads told to sleep while they wait for each other:
+// the library looks at the environment when it is loaded. By default they spin for milliseconds,
+// which makes a step many times as long where a core is wanted by anybody else.
+//
 // It runs before anything is initialised, so it uses nothing but system calls.
+#include <limits.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -51,10 +56,32 @@ void hold_stop_signals() {
   ::sigprocmask(SIG_BLOCK, &stops, nullptr);
 }
 
+bool names(const char* variable, const char* name) {
+  return std::strncmp(variable, name, std::strlen(name)) == 0;
+}
+
+// Returns where somebody has said how threads wait, where nothing can be started, and where there
+// is more environment than anybody has.
+void start_with_sleeping_threads(char** argv, char** environment) {
+  constexpr std::size_t kMost = 4096;
+  static char* longer[kMost + 2];
+  static char sleeping[] = "OMP_WAIT_POLICY=passive";
+  static char self[PATH_MAX];
+  std::size_t count = 0;
+  for (; environment[count] != nullptr; ++count) {
+    const char* variable = environment[count];
+    if (names(variable, "OMP_WAIT_POLICY=") || names(variable, "GOMP_SPINCOUNT=")) return;
+    if (count == kMost) return;
+    longer[count] = environment[count];
+  }
+  longer[count] = sleeping;
+  if (::readlink("/proc/self/exe", self, sizeof self - 1) > 0) ::execve(self, argv, longer);
+}
+
 void hand_over(int argc, char** argv, char** environment) {
   if (argc < 2) return;
   if (std::strcmp(argv[1], "train") == 0) hold_stop_signals();
-  if (!is_quick(argv[1])) return;
+  if (!is_quick(argv[1])) return start_with_sleeping_threads(argv, environment);
   const int file = ::memfd_create("tandem", MFD_CLOEXEC);
   if (file < 0) return;
   if (write_all(file, tandem_quick_begin, tandem_quick_end)) ::fexecve(file, argv, environment);
