@@ -55,6 +55,9 @@ EventFile& TensorBoard::file() {
 void TensorBoard::on_run(const RunRecord& record) {
   const double time = now_();
   const std::int64_t done = record.resumed_from.value_or(0);
+  sums_ = {};  // a rollback supersedes them
+  last_ = {};
+  last_.step = done;
   if (record.resumed_from) file().restart_from(done + 1, time);
   const Json* settings = record.facts.find("settings");
   const Json& shown = settings != nullptr ? *settings : record.facts;
