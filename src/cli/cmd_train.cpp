@@ -174,10 +174,12 @@ std::unique_ptr<HostWatch> add_watchers(ObserverList& observers, const RunConfig
                                         const std::optional<PreflightReport>& links,
                                         const std::string& exchange) {
   const bool first = team.world().rank == 0;
-  auto console = std::make_unique<Console>(
-      ConsoleSetting{config.log.every, config.stop.steps, config.cost.per_host_hour,
-                     config.cost.currency, start.state.seconds, !first},
-      run.log(team.world().rank));
+  std::optional<double> cost_per_hour = config.cost.per_host_hour;
+  if (cost_per_hour) *cost_per_hour *= team.world().hosts();
+  auto console =
+      std::make_unique<Console>(ConsoleSetting{config.log.every, config.stop.steps, cost_per_hour,
+                                               config.cost.currency, start.state.seconds, !first},
+                                run.log(team.world().rank));
   console->say(summary_text(config, facts));
   if (!team.summary().empty()) console->say(team.summary());
   if (links) console->say(preflight_text(*links));

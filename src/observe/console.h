@@ -17,7 +17,7 @@ namespace tandem {
 struct ConsoleSetting {
   std::int64_t log_every = 100;                // steps between plain lines
   std::optional<std::int64_t> last_step = {};  // for the time left
-  std::optional<double> cost_per_hour = {};
+  std::optional<double> cost_per_hour = {};    // of all hosts
   std::string currency = {};
   double seconds_before = 0;  // of training before this start, for the cost
   bool log_only = false;      // for workers other than rank 0
