@@ -20,7 +20,8 @@ inline std::vector<Json> lines_that_count(std::vector<Json> lines) {
     if (from != nullptr && !from->is_null()) {
       const std::int64_t step = from->as_int();
       std::erase_if(kept, [&](const Json& old) {
-        const Json* at = old.find("step");
+        const Json *at = old.find("step"), *kind = old.find("kind");
+        if (kind != nullptr && kind->as_string() == "rollback") return false;
         return at != nullptr && at->as_int() > step;
       });
     }

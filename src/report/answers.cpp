@@ -22,9 +22,20 @@ Finding fact(std::string key, std::string question) {
   return f;
 }
 
-std::string with_cost(const RunTotals& t, double seconds) {
-  if (!t.cost_per_hour) return duration_text(seconds);
-  return format("{} ({:.2f} {})", duration_text(seconds), t.cost(seconds), t.currency);
+std::string with_cost(const RunTotals& t, double seconds, std::optional<double> cost) {
+  if (!cost) return duration_text(seconds);
+  return format("{} ({:.2f} {})", duration_text(seconds), *cost, t.currency);
+}
+
+// ", in 2 starts; it diverged and went back 3 times"; empty: neither.
+std::string starts_text(std::size_t starts, std::size_t rollbacks) {
+  std::string text;
+  if (starts > 1) text += format(", in {} starts", starts);
+  if (rollbacks > 0) {
+    text += format("; it diverged and went back {}",
+                   rollbacks == 1 ? "once" : format("{} times", rollbacks));
+  }
+  return text;
 }
 
 Finding answer_time(const RunReport& r) {
@@ -34,15 +45,17 @@ Finding answer_time(const RunReport& r) {
   f.evidence.set("seconds", t.seconds).set("steps", t.steps).set("target_tokens", t.tokens);
   f.evidence.set("seconds_in_steps", t.in_steps).set("seconds_in_evaluations", t.in_evaluations);
   f.evidence.set("seconds_in_checkpoint_pauses", t.in_checkpoint_pauses);
-  f.evidence.set("starts", r.log.starts.size());
-  f.text = format("{} for {} steps and {} target tokens", with_cost(t, t.seconds),
+  const std::size_t rollbacks = rollbacks_of(r.log), starts = r.log.starts.size() - rollbacks;
+  f.evidence.set("starts", starts).set("rollbacks", rollbacks);
+  f.text = format("{} for {} steps and {} target tokens", with_cost(t, t.seconds, t.spent),
                   human_count(static_cast<double>(t.steps)), human_count(t.tokens));
-  if (t.cost_per_hour) f.evidence.set("cost", t.cost(t.seconds)).set("currency", t.currency);
-  if (r.log.starts.size() > 1) f.text += format(", in {} starts", r.log.starts.size());
+  if (t.spent) f.evidence.set("cost", *t.spent).set("currency", t.currency);
+  f.text += starts_text(starts, rollbacks);
   if (r.log.ended()) f.text += "; it ended: " + r.log.ends.back().record.text;
   if (!r.log.ended()) f.text += "; no end was recorded: it still runs, or was cut off";
   if (t.seconds_left && *t.seconds_left > 0) {
-    f.text += format("; about {} more to its limit", with_cost(t, *t.seconds_left));
+    f.text += format("; about {} more to its limit",
+                     with_cost(t, *t.seconds_left, t.cost(*t.seconds_left)));
     f.evidence.set("seconds_left", *t.seconds_left);
   }
   return f;
@@ -52,8 +65,8 @@ Finding answer_network(const RunReport& r) {
   Finding f = finding_named(r.findings, "network");
   f.question = "How much network traffic was there, and was it the bottleneck?";
   if (r.totals.bytes_out + r.totals.bytes_in > 0) {
-    f.text += format("; {} were sent and {} received in all", human_bytes(r.totals.bytes_out),
-                     human_bytes(r.totals.bytes_in));
+    f.text += format("; rank 0's host sent {} and received {} in all",
+                     human_bytes(r.totals.bytes_out), human_bytes(r.totals.bytes_in));
   }
   return f;
 }
@@ -61,6 +74,24 @@ Finding answer_network(const RunReport& r) {
 std::string text_setting(const RunLog& log, std::string_view key) {
   const Json* found = log.setting(key);
   return found != nullptr && found->is_string() ? found->as_string() : "";
+}
+
+// A rate that is the same but for rounding has not changed.
+bool is_lower(double rate, double than) {
+  return rate < than * (1 - 1e-6);
+}
+
+// How it rose and fell, between the first step and the last.
+std::string course_of_rate(const StepPoint& first, const StepPoint& highest,
+                           const StepPoint& last) {
+  const bool rose = is_lower(first.lr, highest.lr), fell = is_lower(last.lr, highest.lr);
+  if (!rose && !fell) return format("it was {:.3g} from the first step to the last", highest.lr);
+  std::string text =
+      rose ? format("it rose from {:.3g} to {:.3g} at step {}", first.lr, highest.lr, highest.step)
+           : format("it began at its highest, {:.3g},", highest.lr);
+  if (fell) return text + format(" and fell to {:.3g} at step {}", last.lr, last.step);
+  if (last.step > highest.step) text += " and stayed there";
+  return text;
 }
 
 Finding answer_schedule(const RunReport& r) {
@@ -75,16 +106,9 @@ Finding answer_schedule(const RunReport& r) {
   f.evidence.set("highest_lr", highest->lr).set("highest_step", highest->step);
   f.evidence.set("last_lr", last.lr);
   f.text = schedule.empty() ? "" : format("{}: ", schedule);
-  if (highest->step == first.step) {
-    f.text += format("it began at its highest, {:.3g}", highest->lr);
-  } else {
-    f.text +=
-        format("it rose from {:.3g} to {:.3g} at step {}", first.lr, highest->lr, highest->step);
-  }
-  if (last.step > highest->step) {
-    f.text += format(" and fell to {:.3g} at step {}", last.lr, last.step);
-  } else if (warmup > static_cast<double>(last.step)) {
-    f.text += format(", and the warm-up of {:.0f} steps was not over", warmup);
+  f.text += course_of_rate(first, *highest, last);
+  if (warmup > static_cast<double>(last.step)) {
+    f.text += format("; the warm-up of {:.0f} steps was not over", warmup);
   }
   const Finding& judged = finding_named(r.findings, "learning_rate");
   f.text += format("; too high or too low? {}", judged.text);
@@ -99,17 +123,23 @@ Finding answer_data(const RunReport& r) {
     return r.log.number_fact(format("data.train.{}", key)).value_or(0);
   };
   if (number("pairs") == 0) return cannot_tell(std::move(f), "the journal has no dataset card");
-  const double bytes = number("src_bytes") + number("tgt_bytes");
+  const double bytes = number("src_bytes") + number("tgt_bytes"), pairs = number("pairs");
   f.evidence.set("megabytes", bytes / 1e6).set("lines", number("lines"));
-  f.evidence.set("pairs", number("pairs")).set("source_bytes", number("src_bytes"));
+  f.evidence.set("pairs", pairs).set("source_bytes", number("src_bytes"));
   f.evidence.set("target_bytes", number("tgt_bytes")).set("source_tokens", number("src_tokens"));
   f.evidence.set("target_tokens", number("tgt_tokens"));
-  f.text = format(
-      "{:.1f} MB of text ({:.1f} source, {:.1f} target), {} lines of which {} pairs are used; {} "
-      "source and {} target tokens",
-      bytes / 1e6, number("src_bytes") / 1e6, number("tgt_bytes") / 1e6,
-      human_count(number("lines")), human_count(number("pairs")), human_count(number("src_tokens")),
-      human_count(number("tgt_tokens")));
+  std::string used = format("{} pairs", human_count(pairs));
+  if (const auto left_out = r.log.number_fact("data.train.left_out")) {
+    f.evidence.set("pairs_used", pairs - *left_out);
+    if (*left_out > 0) {
+      used += format(", of which {} are longer than data.max_length and left out",
+                     human_count(*left_out));
+    }
+  }
+  f.text = format("{} of text ({} source, {} target), {} lines, {}; {} source and {} target tokens",
+                  human_bytes(bytes), human_bytes(number("src_bytes")),
+                  human_bytes(number("tgt_bytes")), human_count(number("lines")), used,
+                  human_count(number("src_tokens")), human_count(number("tgt_tokens")));
   return f;
 }
 
@@ -273,15 +303,11 @@ RunReport report_of(const fs::path& run, RunLog log) {
 std::string headline(const RunReport& r) {
   if (r.totals.steps == 0) return "No step was made yet.";
   std::string text = format("{} steps in {}", human_count(static_cast<double>(r.totals.steps)),
-                            with_cost(r.totals, r.totals.seconds));
-  if (!r.log.evals.empty()) {
-    const auto best = std::ranges::min_element(
-        r.log.evals, {}, [](const auto& eval) { return eval.record.val_loss; });
-    text += format("; best validation loss {:.4f} at step {}", best->record.val_loss,
-                   best->record.step);
-    const EvalRecord& last = r.log.evals.back().record;
-    if (last.bleu) text += format("; BLEU {:.2f} at the end", *last.bleu);
+                            with_cost(r.totals, r.totals.seconds, r.totals.spent));
+  if (const EvalRecord* best = best_eval(r.log)) {
+    text += format("; best validation loss {:.4f} at step {}", best->val_loss, best->step);
   }
+  if (const auto bleu = last_bleu(r.log)) text += format("; BLEU {:.2f} at the end", *bleu);
   return text + ".";
 }
 

@@ -26,15 +26,12 @@ void flatten(const Json& from, const std::string& prefix, std::map<std::string, 
 }
 
 std::optional<double> best_loss(const RunReport& r) {
-  std::optional<double> best;
-  for (const auto& eval : r.log.evals) {
-    if (!best || eval.record.val_loss < *best) best = eval.record.val_loss;
-  }
-  return best;
+  const EvalRecord* best = best_eval(r.log);
+  return best != nullptr ? std::optional(best->val_loss) : std::nullopt;
 }
 
-std::optional<double> last_bleu(const RunReport& r) {
-  return r.log.evals.empty() ? std::optional<double>() : r.log.evals.back().record.bleu;
+std::optional<double> bleu_at_end(const RunReport& r) {
+  return last_bleu(r.log);
 }
 
 std::optional<double> tokens_per_second(const RunReport& r) {
@@ -57,17 +54,16 @@ std::string number_or_nothing(std::optional<double> value, int digits) {
 std::optional<std::string> winner(const std::vector<RunReport>& reports, std::string_view what,
                                   std::optional<double> (*value)(const RunReport&), double sign,
                                   int digits) {
-  const RunReport* best = nullptr;
-  std::optional<double> worst;
+  const RunReport *best = nullptr, *worst = nullptr;
   for (const RunReport& r : reports) {
     const auto v = value(r);
     if (!v || !std::isfinite(*v)) continue;
     if (best == nullptr || sign * *v > sign * *value(*best)) best = &r;
-    if (!worst || sign * *v < sign * *worst) worst = v;
+    if (worst == nullptr || sign * *v < sign * *value(*worst)) worst = &r;
   }
-  if (best == nullptr || *worst == *value(*best)) return {};
-  return format("{} has the best {}: {:.{}f}, against {:.{}f} of the last", best->name, what,
-                *value(*best), digits, *worst, digits);
+  if (best == nullptr || *value(*worst) == *value(*best)) return {};
+  return format("{} has the best {}: {:.{}f}, against {:.{}f} of {}", best->name, what,
+                *value(*best), digits, *value(*worst), digits, worst->name);
 }
 
 }  // namespace
@@ -102,13 +98,13 @@ std::vector<ComparedRow> outcomes(const std::vector<RunReport>& reports) {
       row("time", reports, [](const RunReport& r) { return duration_text(r.totals.seconds); }),
       row("cost", reports,
           [](const RunReport& r) {
-            if (!r.totals.cost_per_hour) return std::string();
-            return format("{:.2f} {}", r.totals.cost(r.totals.seconds), r.totals.currency);
+            if (!r.totals.spent) return std::string();
+            return format("{:.2f} {}", *r.totals.spent, r.totals.currency);
           }),
       row("best validation loss", reports,
           [](const RunReport& r) { return number_or_nothing(best_loss(r), 4); }),
       row("BLEU at the end", reports,
-          [](const RunReport& r) { return number_or_nothing(last_bleu(r), 2); }),
+          [](const RunReport& r) { return number_or_nothing(bleu_at_end(r), 2); }),
       row("target tokens a second", reports,
           [](const RunReport& r) {
             const auto rate = tokens_per_second(r);
@@ -133,7 +129,7 @@ std::vector<std::string> comparison_sentences(const std::vector<RunReport>& repo
     if (sentence) out.push_back(*sentence + ".");
   };
   add(winner(reports, "validation loss", best_loss, -1, 4));
-  add(winner(reports, "BLEU at the end", last_bleu, 1, 2));
+  add(winner(reports, "BLEU at the end", bleu_at_end, 1, 2));
   add(winner(reports, "speed in target tokens a second", tokens_per_second, 1, 0));
   return out;
 }

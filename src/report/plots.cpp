@@ -99,16 +99,35 @@ double training_loss(const StepPoint& p) {
   return p.loss;
 }
 
+// Of training, at each sample: a pause, from the last sample before a start to that start, is left
+// out, or it would squeeze everything else together.
+std::vector<double> minutes_of_training(const RunLog& log) {
+  std::vector<double> minutes;
+  const double first = log.systems.front().time;
+  double before = first, paused = 0;
+  auto start = log.starts.begin();
+  for (const auto& sample : log.systems) {
+    double began = before;
+    for (; start != log.starts.end() && start->time <= sample.time; ++start) {
+      began = std::max(began, start->time);
+    }
+    paused += began - before;
+    minutes.push_back((sample.time - first - paused) / 60);
+    before = sample.time;
+  }
+  return minutes;
+}
+
 // Samples of the hosts over time; each host is a curve of its own.
 Json system_plot(std::string_view title, const RunLog& log,
                  const std::function<std::map<std::string, double>(const SystemRecord&)>& values) {
-  const double start = log.systems.front().time;
+  const std::vector<double> minutes = minutes_of_training(log);
   const Buckets buckets(log.systems.size());
   std::map<std::string, std::vector<std::pair<double, double>>> sums;  // sum, count a bucket
   Json x = Json::array();
   for (std::size_t i = 0; i < log.systems.size(); ++i) {
     const std::size_t b = i / buckets.length;
-    if (i % buckets.length == 0) x.push(rounded((log.systems[i].time - start) / 60));
+    if (i % buckets.length == 0) x.push(rounded(minutes[i]));
     for (const auto& [name, value] : values(log.systems[i].record)) {
       auto& curve = sums[name];
       curve.resize(buckets.count);
@@ -124,7 +143,7 @@ Json system_plot(std::string_view title, const RunLog& log,
     }
     all.push(series(name, std::move(points)));
   }
-  return plot(title, "minute", std::move(x), std::move(all)).set("zero", true);
+  return plot(title, "minute of training", std::move(x), std::move(all)).set("zero", true);
 }
 
 std::map<std::string, double> use_of(const SystemRecord& r) {
@@ -156,14 +175,17 @@ void add_step_plots(const RunLog& log, Json& out) {
                              {{"tokens/s", [](const StepPoint& p) {
                                  return p.seconds.total > 0 ? p.tokens / p.seconds.total : NAN;
                                }}}));
-  out.set("step_parts", step_plot("Where a step goes, milliseconds", log,
-                                  {{"data", ms(&StepSeconds::data)},
-                                   {"forward", ms(&StepSeconds::forward)},
-                                   {"backward", ms(&StepSeconds::backward)},
-                                   {"exchange", ms(&StepSeconds::exchange)},
-                                   {"wait", ms(&StepSeconds::wait)},
-                                   {"optimizer", ms(&StepSeconds::optimizer)},
-                                   {"other", ms(&StepSeconds::other)}})
+  const auto mean_ms = [](double StepSeconds::*phase) {
+    return [phase](const StepPoint& p) { return 1000 * (p.mean.*phase); };
+  };
+  out.set("step_parts", step_plot("Where a step goes, milliseconds, mean of the workers", log,
+                                  {{"data", mean_ms(&StepSeconds::data)},
+                                   {"forward", mean_ms(&StepSeconds::forward)},
+                                   {"backward", mean_ms(&StepSeconds::backward)},
+                                   {"exchange", mean_ms(&StepSeconds::exchange)},
+                                   {"wait", mean_ms(&StepSeconds::wait)},
+                                   {"optimizer", mean_ms(&StepSeconds::optimizer)},
+                                   {"other", mean_ms(&StepSeconds::other)}})
                             .set("stacked", true));
   const auto out_rate = [](const StepPoint& p) {
     return p.seconds.total > 0 ? p.bytes_out / p.seconds.total / 1e6 : NAN;
@@ -199,7 +221,7 @@ Json overlaid(std::string_view title, const std::vector<RunReport>& reports,
   Json x = Json::array(), all = Json::array();
   std::vector<Json> values(reports.size(), Json::array());
   for (const auto& [at, row] : rows) {
-    x.push(rounded(at));
+    x.push(std::llround(at));
     for (std::size_t i = 0; i < row.size(); ++i) values[i].push(rounded(row[i]));
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {

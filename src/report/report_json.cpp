@@ -1,8 +1,5 @@
 #include "report/report_json.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace tandem {
 namespace {
 
@@ -13,14 +10,12 @@ Json summary_json(const RunReport& r) {
   out.set("target_tokens", r.totals.tokens).set("workers", r.totals.workers);
   out.set("hosts", r.totals.hosts);
   if (r.totals.seconds_left) out.set("seconds_left", *r.totals.seconds_left);
-  if (r.totals.cost_per_hour) {
-    out.set("cost", r.totals.cost(r.totals.seconds)).set("currency", r.totals.currency);
+  if (r.totals.spent) out.set("cost", *r.totals.spent).set("currency", r.totals.currency);
+  if (const EvalRecord* best = best_eval(r.log)) {
+    out.set("best_validation_loss", best->val_loss).set("best_step", best->step);
   }
   if (!r.log.evals.empty()) {
-    const auto best = std::ranges::min_element(
-        r.log.evals, {}, [](const auto& eval) { return eval.record.val_loss; });
     const EvalRecord& last = r.log.evals.back().record;
-    out.set("best_validation_loss", best->record.val_loss).set("best_step", best->record.step);
     out.set("bleu", last.bleu ? Json(*last.bleu) : Json());
     out.set("chrf", last.chrf ? Json(*last.chrf) : Json());
   }

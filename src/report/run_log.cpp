@@ -1,6 +1,7 @@
 #include "report/run_log.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tandem {
 namespace {
@@ -18,6 +19,10 @@ const Json* look_up(const Json* from, std::string_view key) {
 std::optional<double> number(const Json* value) {
   if (value == nullptr || !value->is_number()) return {};
   return value->as_double();
+}
+
+bool tells_of_rollback(const EventRecord& event) {
+  return event.kind == "rollback";
 }
 
 }  // namespace
@@ -40,7 +45,39 @@ std::optional<double> RunLog::number_setting(std::string_view key) const {
 }
 
 std::optional<double> RunLog::number_fact(std::string_view key) const {
-  return number(look_up(&facts(), key));
+  return number_in(facts(), key);
+}
+
+std::optional<double> number_in(const Json& facts, std::string_view key) {
+  return number(look_up(&facts, key));
+}
+
+bool is_rollback(const RunLog& log, std::size_t start) {
+  const Timed<RunRecord>& begin = log.starts[start];
+  const double end = start + 1 < log.starts.size() ? log.starts[start + 1].time : INFINITY;
+  return std::ranges::any_of(log.events, [&](const auto& event) {
+    return tells_of_rollback(event.record) && event.record.step == begin.record.resumed_from &&
+           begin.time <= event.time && event.time <= end;
+  });
+}
+
+std::size_t rollbacks_of(const RunLog& log) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < log.starts.size(); ++i) count += is_rollback(log, i);
+  return count;
+}
+
+const EvalRecord* best_eval(const RunLog& log) {
+  const EvalRecord* best = nullptr;
+  for (const auto& eval : log.evals) {
+    if (!std::isfinite(eval.record.val_loss)) continue;
+    if (best == nullptr || eval.record.val_loss < best->val_loss) best = &eval.record;
+  }
+  return best;
+}
+
+std::optional<double> last_bleu(const RunLog& log) {
+  return log.evals.empty() ? std::optional<double>() : log.evals.back().record.bleu;
 }
 
 void add_workers(RunLog& log, StepPoint& point, const std::vector<WorkerStep>& workers) {
@@ -78,7 +115,9 @@ void supersede_after(RunLog& log, std::int64_t step) {
   while (!log.steps.empty() && log.steps.back().step > step) log.steps.pop_back();
   drop(log.evals);
   drop(log.checkpoints);
-  drop(log.events);
+  std::erase_if(log.events, [&](const auto& event) {
+    return event.record.step > step && !tells_of_rollback(event.record);
+  });
   drop(log.ends);
 }
 

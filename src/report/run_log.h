@@ -18,7 +18,8 @@ struct StepPoint {
   std::int64_t start = -1;  // that made it: its place among starts; -1: none was told
   double loss = 0, nll = 0, tokens = 0, micro_batches = 0, lr = 0, grad_norm = 0, loss_scale = 1;
   bool skipped = false;
-  StepSeconds seconds;
+  StepSeconds seconds;  // of rank 0
+  StepSeconds mean;     // of all workers
   double bytes_out = 0, bytes_in = 0;
   // Of several workers: seconds before the exchange of the quickest, all and the slowest one.
   double compute_min = 0, compute_mean = 0, compute_max = 0;
@@ -57,10 +58,23 @@ struct RunLog {
   std::optional<double> number_fact(std::string_view key) const;
 };
 
+// The same of the facts of any start.
+std::optional<double> number_in(const Json& facts, std::string_view key);
+
+// Whether this start, by its place, is a process that goes back to a checkpoint after the loss
+// diverged, and not the begin of one.
+bool is_rollback(const RunLog& log, std::size_t start);
+std::size_t rollbacks_of(const RunLog& log);
+
+// The first evaluation with the least validation loss; null: none has a finite one.
+const EvalRecord* best_eval(const RunLog& log);
+std::optional<double> last_bleu(const RunLog& log);  // of the newest evaluation
+
 // What the workers of a step tell about it and about themselves; by rank.
 void add_workers(RunLog& log, StepPoint& point, const std::vector<WorkerStep>& workers);
 
-// Leaves out what came after this step: a run was resumed from it.
+// Leaves out what came after this step: a run was resumed from it. That it went back from a step
+// stays true, whatever became of that step.
 void supersede_after(RunLog& log, std::int64_t step);
 
 }  // namespace tandem

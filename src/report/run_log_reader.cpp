@@ -97,10 +97,11 @@ void read_seconds(ondemand::object object, StepSeconds& seconds) {
   }
 }
 
-// Lists by rank; the rest of what is told about all workers is not needed.
-void read_ranks(ondemand::object object, std::vector<WorkerStep>& workers) {
+// Means and lists by rank; the rest of what is told about all workers is not needed.
+void read_ranks(ondemand::object object, StepSeconds& mean, std::vector<WorkerStep>& workers) {
   for (auto field : object) {
     const std::string_view key = field.unescaped_key();
+    if (key == "mean") read_seconds(field.value().get_object(), mean);
     for (const auto& [name, member] : kWorker) {
       if (key != name) continue;
       std::size_t rank = 0;
@@ -116,6 +117,7 @@ void add_step(RunLog& log, ondemand::object object) {
   StepPoint point;
   point.start = std::ssize(log.starts) - 1;
   std::vector<WorkerStep> workers;
+  std::optional<StepSeconds> mean;
   for (auto field : object) {
     const std::string_view key = field.unescaped_key();
     if (key == "step") {
@@ -129,9 +131,10 @@ void add_step(RunLog& log, ondemand::object object) {
     } else if (key == "skipped") {
       point.skipped = field.value().get_bool();
     } else if (key == "ranks") {
-      read_ranks(field.value().get_object(), workers);
+      read_ranks(field.value().get_object(), mean.emplace(), workers);
     }
   }
+  point.mean = mean.value_or(point.seconds);
   add_workers(log, point, workers);
   log.steps.push_back(point);
 }

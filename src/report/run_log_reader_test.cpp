@@ -53,6 +53,7 @@ TEST(RunLogReader, ReadsWhatTheJournalWrites) {
   ASSERT_EQ(log.steps.size(), 2u);
   EXPECT_EQ(log.steps[0].loss, 1.0 / 7);
   EXPECT_EQ(log.steps[0].seconds.total, 1.0 / 3);
+  EXPECT_EQ(log.steps[0].mean.total, 1.0 / 3) << "of the only worker";
   EXPECT_EQ(log.steps[0].bytes_out, 7);
   EXPECT_EQ(log.steps[0].micro_batches, 3);
   EXPECT_TRUE(std::isnan(log.steps[1].loss));
@@ -88,6 +89,35 @@ TEST(RunLogReader, AgreesWithTheSlowReaderOnAResumedRun) {
   EXPECT_EQ(log.steps[2].loss, 2);
   EXPECT_EQ(log.steps[1].start, 0);
   EXPECT_EQ(log.steps[2].start, 1);
+}
+
+TEST(RunLogReader, ThatARunWentBackStaysKnownWhenItGoesBackFurther) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "journal.jsonl";
+  {
+    double time = 0;
+    Journal journal(path, [&] { return time += 1; });
+    const auto train = [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t n = from + 1; n <= to; ++n) journal.on_step(step(n, 1));
+    };
+    journal.on_run({});
+    train(0, 10);
+    for (const std::int64_t back : {8, 4}) {
+      journal.on_run({.resumed_from = back});
+      journal.on_event({back, "rollback", "training diverged"});
+      train(back, 10);
+    }
+    journal.on_run({.resumed_from = 4});  // by hand
+    train(4, 12);
+  }
+  const RunLog log = read_run_log(path);
+  EXPECT_EQ(rollbacks_of(log), 2u);
+  EXPECT_FALSE(is_rollback(log, 0));
+  EXPECT_FALSE(is_rollback(log, 3));
+  EXPECT_EQ(log.steps.size(), 12u);
+  std::size_t slow = 0;
+  for (const Json& line : read_journal(path)) slow += line.at("type").as_string() == "event";
+  EXPECT_EQ(log.events.size(), slow);
 }
 
 TEST(RunLogReader, FollowsAGrowingJournalAndWaitsForWholeLines) {
@@ -229,6 +259,8 @@ TEST(RunLogReader, TellsWhatEveryWorkerDid) {
   EXPECT_EQ(log.steps[0].compute_max, 2);
   EXPECT_EQ(log.steps[0].compute_min, 1);
   EXPECT_EQ(log.steps[0].slowest_rank, 1);
+  EXPECT_EQ(log.steps[0].seconds.wait, 0) << "rank 0's own, as the line tells";
+  EXPECT_EQ(log.steps[0].mean.wait, 1.0 / 3);
   ASSERT_EQ(log.workers.size(), 3u);
   EXPECT_EQ(log.workers[0].wait, 1);
   EXPECT_EQ(log.workers[1].tokens, 50);

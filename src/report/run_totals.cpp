@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace tandem {
@@ -27,10 +28,9 @@ void reach(std::vector<Span>& spans, const std::vector<Line>& lines) {
   }
 }
 
-// Time between lines counts as training unless a new start lies between them.
-double clock_seconds(const RunLog& log) {
-  if (log.ended() && log.ends.back().record.seconds > 0) return log.ends.back().record.seconds;
-  if (log.steps.empty()) return 0;
+// Of each start: time between lines counts as training unless a new start lies between them.
+std::vector<double> seconds_by_start(const RunLog& log) {
+  if (log.steps.empty()) return std::vector<double>(log.starts.size());
   std::vector<Span> spans;
   for (const auto& start : log.starts) spans.push_back({start.time, start.time});
   if (spans.empty()) spans.push_back({log.steps.front().time, log.steps.front().time});
@@ -38,9 +38,32 @@ double clock_seconds(const RunLog& log) {
   reach(spans, log.evals);
   reach(spans, log.checkpoints);
   spans.back().to = std::max(spans.back().to, log.last_time);
-  double seconds = 0;
-  for (const Span& span : spans) seconds += span.to - span.from;
+  std::vector<double> seconds;
+  for (const Span& span : spans) seconds.push_back(span.to - span.from);
   return seconds;
+}
+
+// Each start at the price of its own hosts.
+std::optional<double> spent_by_starts(const RunLog& log, const std::vector<double>& seconds) {
+  std::optional<double> spent;
+  for (std::size_t i = 0; i < log.starts.size(); ++i) {
+    const Json& facts = log.starts[i].record.facts;
+    const auto price = number_in(facts, "settings.cost.per_host_hour");
+    if (!price) continue;
+    const double hosts = number_in(facts, "cluster.hosts").value_or(1);
+    spent = spent.value_or(0) + seconds[i] / 3600 * *price * hosts;
+  }
+  return spent;
+}
+
+// The end knows all seconds of training, also those of work that was thrown away.
+void add_time_and_cost(const RunLog& log, RunTotals& t) {
+  const std::vector<double> by_start = seconds_by_start(log);
+  const double told = std::accumulate(by_start.begin(), by_start.end(), 0.0);
+  const bool ended = log.ended() && log.ends.back().record.seconds > 0;
+  t.seconds = ended ? log.ends.back().record.seconds : told;
+  t.spent = spent_by_starts(log, by_start);
+  if (t.spent && told > 0) *t.spent *= t.seconds / told;
 }
 
 // The first steps allocate and warm up; they would spoil a mean over a short run.
@@ -79,7 +102,7 @@ void add_steps(const RunLog& log, RunTotals& t) {
     if (i < from) continue;
     usual += steps;
     tokens += p.tokens * steps;
-    for (const auto phase : kPhases) t.mean_step.*phase += p.seconds.*phase * steps;
+    for (const auto phase : kPhases) t.mean_step.*phase += p.mean.*phase * steps;
   }
   if (usual == 0) return;
   for (const auto phase : kPhases) t.mean_step.*phase /= usual;
@@ -134,7 +157,7 @@ RunTotals totals_of(const RunLog& log) {
   RunTotals t;
   t.steps = log.steps.empty() ? 0 : log.steps.back().step;
   t.running = !log.ended();
-  t.seconds = clock_seconds(log);
+  add_time_and_cost(log, t);
   add_steps(log, t);
   if (log.ended() && log.ends.back().record.tokens > 0) {
     t.tokens = static_cast<double>(log.ends.back().record.tokens);

@@ -66,6 +66,30 @@ TEST(RunTotals, ARollbackBehindTheFirstStartCountsFromWhereItWentBackTo) {
   EXPECT_EQ(totals_of(log).tokens, 200 * kTokens);
 }
 
+TEST(RunTotals, EveryStartIsPaidAtThePriceOfItsOwnHosts) {
+  const auto facts = [](int hosts) {
+    const Json cost = Json::object().set("per_host_hour", 3600);
+    return Json::object()
+        .set("settings", Json::object().set("cost", cost))
+        .set("cluster", Json::object().set("hosts", hosts));
+  };
+  RunLog log = started({}, 0);
+  log.starts.front().record.facts = facts(2);
+  add_steps(log, 0, 10, 1);
+  log.starts.push_back({1000, {10, facts(1)}});
+  add_steps(log, 10, 20, 1001);
+  EXPECT_EQ(totals_of(log).seconds, 20);
+  EXPECT_EQ(totals_of(log).spent, 2 * 10 + 10);
+  EXPECT_EQ(totals_of(log).cost(5), 5) << "what is to come, with the hosts of now";
+  EndRecord end;
+  end.step = 20;
+  end.seconds = 40;  // it knows of work that was thrown away, too
+  log.ends.push_back({1010, end});
+  EXPECT_EQ(totals_of(log).spent, 60);
+  log.starts = {{0, {{}, Json::object()}}};
+  EXPECT_FALSE(totals_of(log).spent);
+}
+
 TEST(RunTotals, AJournalWithoutItsBeginningCountsNoStepsBeforeIt) {
   RunLog log;
   log.stride = 4;

@@ -79,6 +79,7 @@ inline StepPoint synthetic_step(const SyntheticRun& r, std::int64_t number) {
   s.forward = 0.32 * compute;
   s.backward = 0.62 * compute;
   s.optimizer = 0.06 * compute;
+  p.mean = s;
   if (r.workers > 1) {
     p.bytes_out = p.bytes_in = 40e6;
     if (r.tell_ranks) {

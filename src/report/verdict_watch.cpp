@@ -22,6 +22,7 @@ StepPoint point_of(const StepRecord& r, double time) {
   p.loss_scale = r.loss_scale;
   p.skipped = r.skipped;
   p.seconds = r.seconds;
+  p.mean = r.ranks ? r.ranks->mean : r.seconds;
   p.bytes_out = static_cast<double>(r.bytes_out);
   p.bytes_in = static_cast<double>(r.bytes_in);
   return p;
@@ -62,6 +63,11 @@ void VerdictWatch::on_system(const SystemRecord& record) {
   log_.last_time = now_();
   log_.systems.push_back({log_.last_time, record});
   if (log_.systems.size() >= kMostSystems) halve(log_.systems);
+}
+
+void VerdictWatch::on_event(const EventRecord& record) {
+  log_.last_time = now_();
+  log_.events.push_back({log_.last_time, record});
 }
 
 void VerdictWatch::on_eval(const EvalRecord& record) {

@@ -23,6 +23,7 @@ class VerdictWatch final : public Observer {
   void on_step(const StepRecord& record) override;
   void on_eval(const EvalRecord& record) override;
   void on_system(const SystemRecord& record) override;
+  void on_event(const EventRecord& record) override;
 
  private:
   Observer& events_;

@@ -143,6 +143,23 @@ TEST(VerdictWatch, SaysWhatTheReportSaysAlsoAfterARollback) {
   }
 }
 
+TEST(VerdictWatch, HearsOfARollback) {
+  Heard heard;
+  double time = 0;
+  VerdictWatch watch(heard, [&] { return time += 1; });
+  watch.on_run({});
+  for (std::int64_t number = 1; number <= 40; ++number) watch.on_step(step(number));
+  watch.on_run({.resumed_from = 20});
+  watch.on_event({20, "rollback", "training diverged at step 40"});
+  EvalRecord eval;
+  eval.step = 20;
+  watch.on_eval(eval);
+  EXPECT_EQ(std::ranges::count(heard.texts,
+                               "Was the learning rate too high or too low? yes, too high: training "
+                               "diverged once and went back"),
+            1);
+}
+
 TEST(VerdictWatch, ALongRunTakesNoMoreMemoryThanAShortOne) {
   Heard heard;
   VerdictWatch watch(heard, [] { return 0.0; });

@@ -55,6 +55,44 @@ TEST(ReportJson, HasTheShapeThatScriptsRelyOn) {
   EXPECT_EQ(json.at("summary").at("steps").as_int(), 2000);
 }
 
+TEST(Page, GoingBackIsNoStart) {
+  RunLog log = SyntheticRun{}.log();
+  const double end = log.last_time;
+  Timed<RunRecord> again = log.starts.front();
+  for (int i = 1; i <= 3; ++i) {
+    again.time = end - 10 * (4 - i);
+    again.record.resumed_from = 100 * i;
+    log.starts.push_back(again);
+    log.events.push_back({again.time, {100 * i, "rollback", "training diverged; went back"}});
+  }
+  again.time = end - 1;
+  again.record.resumed_from = 900;
+  log.starts.push_back(again);
+  const RunReport r = report_of("a", log);
+  EXPECT_NE(r.answers[0].text.find(", in 2 starts; it diverged and went back 3 times"),
+            std::string::npos)
+      << r.answers[0].text;
+  EXPECT_EQ(r.answers[0].evidence.at("starts").as_int(), 2);
+  EXPECT_NE(r.answers[5].text.find("yes, too high: training diverged 3 times"), std::string::npos);
+  const std::string page = report_page({r});
+  EXPECT_EQ(count(page, "<th>start</th>"), 2u);
+  EXPECT_EQ(count(page, "<th>rollback</th>"), 3u);
+}
+
+TEST(Compare, NamesTheWorstRunBesideTheBest) {
+  std::vector<RunReport> all;
+  for (const auto& [name, loss] : {std::pair{"a", 3.0}, {"b", 1.0}, {"c", 2.0}}) {
+    RunLog log;
+    EvalRecord nothing, eval;
+    nothing.val_loss = NAN;
+    eval.val_loss = loss;
+    log.evals = {{1, nothing}, {2, eval}};
+    all.push_back(report_of(name, log));
+  }
+  const auto sentences = comparison_sentences(all);
+  EXPECT_EQ(sentences.at(1), "b has the best validation loss: 1.0000, against 3.0000 of a.");
+}
+
 TEST(Compare, NamesTheSettingsThatDiffer) {
   RunReport a = report("a"), b = report("b");
   const auto settings = [](double lr) {

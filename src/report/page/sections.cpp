@@ -117,10 +117,12 @@ std::string summary_section(const RunReport& r) {
       format("<header><h1>{}</h1>\n<p>{}</p>\n", html_text(r.name), html_text(headline(r)));
   out += "<dl class=\"facts\">\n" + card("time", duration_text(t.seconds));
   out += card("steps", human_count(static_cast<double>(t.steps)));
-  if (t.cost_per_hour) out += card("cost", format("{:.2f} {}", t.cost(t.seconds), t.currency));
+  if (t.spent) out += card("cost", format("{:.2f} {}", *t.spent, t.currency));
   if (!r.log.evals.empty()) {
     const EvalRecord& last = r.log.evals.back().record;
-    out += card("validation loss", format("{:.4f}", last.val_loss));
+    if (std::isfinite(last.val_loss)) {
+      out += card("validation loss", format("{:.4f}", last.val_loss));
+    }
     if (last.bleu) out += card("BLEU", format("{:.2f}", *last.bleu));
     if (last.chrf) out += card("chrF", format("{:.2f}", *last.chrf));
   }
@@ -226,10 +228,11 @@ std::string events_section(const RunReport& r) {
     std::string what, text;
   };
   std::vector<Line> lines;
-  for (const auto& start : r.log.starts) {
-    const auto& from = start.record.resumed_from;
-    lines.push_back(
-        {start.time, "start", from ? format("resumed from step {}", *from) : "new run"});
+  for (std::size_t i = 0; i < r.log.starts.size(); ++i) {
+    if (is_rollback(r.log, i)) continue;  // its event says more
+    const auto& [time, start] = r.log.starts[i];
+    const auto& from = start.resumed_from;
+    lines.push_back({time, "start", from ? format("resumed from step {}", *from) : "new run"});
   }
   for (const auto& event : r.log.events) {
     lines.push_back({event.time, event.record.kind,

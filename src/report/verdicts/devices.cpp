@@ -28,7 +28,8 @@ double whole_seconds(const RunTotals& t) {
 }
 
 // What keeps the devices from computing, largest first.
-std::vector<Cause> causes(const RunTotals& t) {
+std::vector<Cause> causes(const Judged& run) {
+  const RunTotals& t = run.totals;
   const double by_clock = whole_seconds(t);
   const double steps = t.in_steps / by_clock;
   std::vector<Cause> all = {
@@ -40,7 +41,11 @@ std::vector<Cause> causes(const RunTotals& t) {
       {steps * t.share(&StepSeconds::other), "other work inside steps", ""},
       {t.in_evaluations / by_clock, "evaluations",
        "raise eval.every, or set eval.sentences to translate fewer"},
-      {t.in_checkpoint_pauses / by_clock, "pauses for checkpoints", "raise checkpoint.every"}};
+      {t.in_checkpoint_pauses / by_clock, "pauses for checkpoints", "raise checkpoint.every"},
+      {1 - steps - (t.in_evaluations + t.in_checkpoint_pauses) / by_clock,
+       run.log.starts.size() > 1 ? "work that was thrown away, and what no line tells"
+                                 : "what no line tells",
+       ""}};
   std::ranges::sort(all, std::ranges::greater{}, &Cause::share);
   return all;
 }
@@ -89,7 +94,7 @@ Finding judge_devices(const Judged& run) {
   if (gpu >= 0) f.evidence.set("gpu_utilisation", gpu);
   if (cpu >= 0) f.evidence.set("cpu_use", cpu);
   if (own >= 0) f.evidence.set("cpu_use_of_this_run", own);
-  const std::vector<Cause> all = causes(t);
+  const std::vector<Cause> all = causes(run);
   Json lost = Json::object();
   for (const Cause& cause : all) lost.set(cause.what, cause.share);
   f.evidence.set("lost", std::move(lost));

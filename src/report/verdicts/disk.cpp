@@ -1,6 +1,7 @@
 // Disk running out? Free space where the run lies, how fast it shrinks, against what is left to
 // train.
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "base/format.h"
@@ -24,6 +25,47 @@ double shrinking(const std::vector<double>& time, const std::vector<double>& fre
   return seconds > 0 ? (middle(free.begin()) - middle(free.end() - fifth)) / seconds : 0;
 }
 
+// The disk of one host.
+struct DiskSamples {
+  std::string host;
+  std::vector<double> time, free;
+};
+
+// Of hosts that told enough of them and did not leave before the newest start.
+std::vector<DiskSamples> samples_by_host(const RunLog& log) {
+  std::map<std::string, DiskSamples> hosts;
+  for (const auto& [time, sample] : log.systems) {
+    if (!(sample.disk_free_bytes > 0)) continue;
+    DiskSamples& host = hosts[sample.host];
+    host.host = sample.host;
+    host.time.push_back(time);
+    host.free.push_back(sample.disk_free_bytes);
+  }
+  const double since = log.starts.empty() ? 0 : log.starts.back().time;
+  std::vector<DiskSamples> out;
+  for (auto& [name, host] : hosts) {
+    const bool enough = host.free.size() >= kFewestSamples;
+    if (enough && host.time.back() >= since) out.push_back(std::move(host));
+  }
+  return out;
+}
+
+struct DiskOutlook {
+  std::string host;
+  double free = 0, lost = 0;  // bytes, and bytes a second
+  double at_end = 0;          // free bytes when training ends
+};
+
+// The one where space runs out first.
+DiskOutlook worst_outlook(const std::vector<DiskSamples>& hosts, double seconds_left) {
+  std::vector<DiskOutlook> all;
+  for (const DiskSamples& host : hosts) {
+    const double free = host.free.back(), lost = shrinking(host.time, host.free);
+    all.push_back({host.host, free, lost, free - std::max(0.0, lost) * seconds_left});
+  }
+  return *std::ranges::min_element(all, {}, &DiskOutlook::at_end);
+}
+
 bool failed_to_save(const RunLog& log) {
   return std::ranges::any_of(log.events, [](const auto& event) {
     return event.record.text.find("No space left") != std::string::npos;
@@ -34,13 +76,6 @@ bool failed_to_save(const RunLog& log) {
 
 Finding judge_disk(const Judged& run) {
   Finding f{.key = "disk", .question = "Is the disk running out?"};
-  std::vector<double> time, free;
-  const std::string host = run.log.systems.empty() ? "" : run.log.systems.back().record.host;
-  for (const auto& sample : run.log.systems) {
-    if (sample.record.host != host || !(sample.record.disk_free_bytes > 0)) continue;
-    time.push_back(sample.time);
-    free.push_back(sample.record.disk_free_bytes);
-  }
   f.confidence = Confidence::high;
   f.advice = "free some space, or lower checkpoint.keep or checkpoint.best";
   f.good = false;
@@ -49,32 +84,33 @@ Finding judge_disk(const Judged& run) {
     f.text = "yes: something could not be saved for lack of space";
     return f;
   }
-  if (free.size() < kFewestSamples) {
+  const std::vector<DiskSamples> hosts = samples_by_host(run.log);
+  if (hosts.empty()) {
     return cannot_tell(std::move(f), "the journal has too few samples of the disk");
   }
   const double room = kCheckpointsOfRoom * run.log.number_fact("checkpoint_bytes").value_or(0);
-  const double lost = shrinking(time, free);
-  const double left = run.totals.seconds_left.value_or(0);
-  const double at_end = free.back() - std::max(0.0, lost) * left;
-  f.evidence.set("free_bytes", free.back())
-      .set("lost_bytes_per_s", lost)
-      .set("free_bytes_at_end", at_end)
+  const DiskOutlook disk = worst_outlook(hosts, run.totals.seconds_left.value_or(0));
+  const std::string where = hosts.size() > 1 ? " on " + disk.host : "";
+  f.evidence.set("host", disk.host)
+      .set("free_bytes", disk.free)
+      .set("lost_bytes_per_s", disk.lost)
+      .set("free_bytes_at_end", disk.at_end)
       .set("room_needed_bytes", room);
-  if (free.back() < room) {
-    f.text = format("yes: {} are free, two checkpoints take {}", human_bytes(free.back()),
+  if (disk.free < room) {
+    f.text = format("yes: {} are free{}, two checkpoints take {}", human_bytes(disk.free), where,
                     human_bytes(room));
     return f;
   }
-  if (at_end < room) {
-    f.text = format("yes, in about {}: {} are free and it loses {} an hour",
-                    duration_text((free.back() - room) / lost), human_bytes(free.back()),
-                    human_bytes(lost * 3600));
+  if (disk.at_end < room) {
+    f.text = format("yes, in about {}: {} are free{} and it loses {} an hour",
+                    duration_text((disk.free - room) / disk.lost), human_bytes(disk.free), where,
+                    human_bytes(disk.lost * 3600));
     return f;
   }
   f.verdict = Ruling::no;
   f.good = true;
   f.advice = "";
-  f.text = format("no: {} are free", human_bytes(free.back()));
+  f.text = format("no: {} are free{}", human_bytes(disk.free), where);
   return f;
 }
 

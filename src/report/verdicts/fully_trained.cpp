@@ -19,6 +19,7 @@ constexpr double kSure = 0.85;
 
 struct Curve {
   std::vector<double> x, y;
+  double best = INFINITY;  // of the earlier part, too
 };
 
 // The later part: the first steps fall steeply and say nothing about the end.
@@ -29,6 +30,7 @@ Curve later_part(const RunLog& log, double (*value)(const EvalRecord&)) {
     if (!std::isfinite(y) || eval.record.step <= 0) continue;
     all.x.push_back(static_cast<double>(eval.record.step));
     all.y.push_back(y);
+    all.best = std::min(all.best, y);
   }
   const std::size_t kept = std::max(kFewestEvals, all.x.size() * 3 / 5);
   if (all.x.size() > kept) {
@@ -55,7 +57,8 @@ struct Outlook {
 
 Outlook outlook(const Curve& curve, double worth) {
   if (curve.x.size() < kFewestEvals) return {};
-  const Forecast forecast = forecast_gain(curve.x, curve.y, curve.x.back() * (1 + kMore));
+  Forecast forecast = forecast_gain(curve.x, curve.y, curve.x.back() * (1 + kMore));
+  forecast.gain -= curve.y.back() - curve.best;  // the best model is kept: what is worse is no gain
   return {true, forecast, worth, chance_above(worth, forecast.gain, forecast.deviation)};
 }
 
@@ -65,6 +68,14 @@ Json evidence_of(const Outlook& o) {
       .set("deviation", o.forecast.deviation)
       .set("worth_it_from", o.worth)
       .set("chance", o.chance);
+}
+
+std::string advice_to_go_on(const Judged& run) {
+  const double until = static_cast<double>(run.totals.steps) * (1 + kMore);
+  if (!run.log.ended() || run.log.ends.back().record.reason != "steps") {
+    return format("train on, to step {:.0f} or further", until);
+  }
+  return format("train on; raise stop.steps to about {:.0f} and run the same command again", until);
 }
 
 }  // namespace
@@ -78,7 +89,7 @@ Finding judge_fully_trained(const Judged& run) {
     return cannot_tell(
         std::move(f),
         format("there are {} evaluations and it takes {} to see a trend", evals, kFewestEvals),
-        "lower eval.every, or train longer");
+        more_evaluations(run.log));
   }
   const Outlook loss = outlook(losses, kLossWorthIt * std::abs(losses.y.back()));
   const Outlook bleu = outlook(later_part(run.log, lost_bleu_of), kBleuWorthIt);
@@ -86,10 +97,11 @@ Finding judge_fully_trained(const Judged& run) {
   f.evidence.set("more_hours", more_seconds / 3600).set("validation_loss", evidence_of(loss));
   if (bleu.known) f.evidence.set("bleu", evidence_of(bleu));
   std::string gains =
-      format("another {} would change validation loss by {:+.4f} ± {:.4f}",
+      format("another {} would end {:+.4f} ± {:.4f} from the best validation loss so far",
              duration_text(more_seconds), -loss.forecast.gain, loss.forecast.deviation);
   if (bleu.known) {
-    gains += format(" and BLEU by {:+.2f} ± {:.2f}", bleu.forecast.gain, bleu.forecast.deviation);
+    gains += format(" and {:+.2f} ± {:.2f} from the best BLEU", bleu.forecast.gain,
+                    bleu.forecast.deviation);
   }
   const double chance = std::max(loss.chance, bleu.known ? bleu.chance : 0.0);
   if (chance >= kSure) {
@@ -97,8 +109,7 @@ Finding judge_fully_trained(const Judged& run) {
     f.good = false;
     f.confidence = chance > 0.97 ? Confidence::high : Confidence::medium;
     f.text = "no: " + gains;
-    f.advice = format("train on; raise stop.steps to about {:.0f} and run the same command again",
-                      static_cast<double>(run.totals.steps) * (1 + kMore));
+    f.advice = advice_to_go_on(run);
     return f;
   }
   if (chance <= 1 - kSure) {

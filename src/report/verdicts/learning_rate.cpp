@@ -38,10 +38,23 @@ double straightness(const std::vector<LossBlock>& blocks) {
   return early > 0 ? late / early : 0;
 }
 
+constexpr const char* kLowerIt =
+    "lower optim.lr by half, raise optim.warmup_steps, or set optim.clip=1";
+
 }  // namespace
 
 Finding judge_learning_rate(const Judged& run) {
   Finding f{.key = "learning_rate", .question = "Was the learning rate too high or too low?"};
+  if (const std::size_t rollbacks = rollbacks_of(run.log); rollbacks > 0) {
+    f.verdict = Ruling::yes;
+    f.good = false;
+    f.confidence = Confidence::high;
+    f.evidence.set("direction", "high").set("rollbacks", rollbacks);
+    f.text = format("yes, too high: training diverged {} and went back",
+                    rollbacks == 1 ? "once" : format("{} times", rollbacks));
+    f.advice = kLowerIt;
+    return f;
+  }
   const LossBlocks all = loss_blocks(run.log.steps);
   if (all.blocks.size() < kFewestBlocks) {
     return cannot_tell(std::move(f), format("there are only {} steps", run.log.steps.size()),
@@ -61,7 +74,7 @@ Finding judge_learning_rate(const Judged& run) {
     f.text =
         format("yes, too high: around step {}, at a rate of {:.3g}, training loss rose by {:.3f}",
                bump.at.first_step, bump.at.lr, bump.rise);
-    f.advice = "lower optim.lr by half, raise optim.warmup_steps, or set optim.clip=1";
+    f.advice = kLowerIt;
     return f;
   }
   if (after.size() < kFewestBlocks) {

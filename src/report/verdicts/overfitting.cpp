@@ -36,6 +36,14 @@ Turn turn_of(const std::vector<double>& valid, const std::vector<double>& slice)
   return t;
 }
 
+// model/ is made when a run ends by itself, of the best one.
+std::string use_of_best(const RunLog& log, std::int64_t step) {
+  if (log.number_setting("checkpoint.best") == 0) return "";  // none was kept
+  const std::string reason = log.ended() ? log.ends.back().record.reason : "";
+  const bool made = log.ended() && reason != "signal" && reason != "error";
+  return format("use the model of step {} ({} has it); ", step, made ? "model/" : "best/");
+}
+
 }  // namespace
 
 Finding judge_overfitting(const Judged& run) {
@@ -54,7 +62,7 @@ Finding judge_overfitting(const Judged& run) {
     return cannot_tell(std::move(f),
                        format("there are {} evaluations and it takes {} to see the curves part",
                               valid.size(), kFewestEvals),
-                       "lower eval.every, or train longer");
+                       more_evaluations(run.log));
   }
   const Turn t = turn_of(valid, slice);
   const double needed = std::max(kLeastRise * std::abs(valid[t.best]), kSigmas * t.noise);
@@ -74,10 +82,8 @@ Finding judge_overfitting(const Judged& run) {
         "yes, since step {}: validation loss rose by {:.4f} while the training slice fell by "
         "{:.4f} ({})",
         steps[t.best], t.rise, -t.slice_change, gap);
-    f.advice = format(
-        "use the model of step {} (model/ has it); stop earlier with stop.patience, raise "
-        "model.dropout, or train on more data",
-        steps[t.best]);
+    f.advice = use_of_best(run.log, steps[t.best]) +
+               "stop earlier with stop.patience, raise model.dropout, or train on more data";
     return f;
   }
   if (t.rise > needed) {  // both rise: something else is wrong

@@ -21,12 +21,6 @@ Finding judge_straggler(const Judged& run) {
   const RunTotals& t = run.totals;
   const double wait = t.share(&StepSeconds::wait);
   f.evidence.set("workers", t.workers).set("wait_share", wait);
-  if (t.workers == 1 && !run.log.starts.empty()) {
-    f.verdict = Ruling::no;
-    f.confidence = Confidence::high;
-    f.text = "no: there was one worker";
-    return f;
-  }
   std::map<std::int64_t, double> slowest;
   std::vector<double> factors;
   for (const StepPoint& p : run.log.steps) {
@@ -34,8 +28,17 @@ Finding judge_straggler(const Judged& run) {
     slowest[p.slowest_rank] += 1;
     factors.push_back(p.compute_max / p.compute_mean);
   }
+  if (factors.empty() && t.workers == 1 && !run.log.starts.empty()) {
+    f.verdict = Ruling::no;
+    f.confidence = Confidence::high;
+    f.text = "no: there was one worker";
+    return f;
+  }
   if (factors.size() < kFewestSteps) {
-    return cannot_tell(std::move(f), "the journal has no times of single workers");
+    return cannot_tell(std::move(f),
+                       factors.empty()
+                           ? "the journal has no times of single workers"
+                           : format("only {} steps have times of single workers", factors.size()));
   }
   std::int64_t rank = 0;
   double most = 0;

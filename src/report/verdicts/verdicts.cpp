@@ -11,6 +11,11 @@ Finding cannot_tell(Finding finding, const std::string& because, const std::stri
   return finding;
 }
 
+std::string more_evaluations(const RunLog& log) {
+  const bool none = log.number_setting("eval.every") == 0;
+  return none ? "set eval.every" : "lower eval.every, or train longer";
+}
+
 std::vector<Finding> judge(const RunLog& log, const RunTotals& totals) {
   const Judged run{log, totals};
   return {judge_fully_trained(run), judge_overfitting(run),   judge_devices(run),

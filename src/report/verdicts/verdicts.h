@@ -31,6 +31,9 @@ Finding judge_disk(const Judged& run);
 // All of them, in this order.
 std::vector<Finding> judge(const RunLog& log, const RunTotals& totals);
 
+// Advice where there are too few evaluations.
+std::string more_evaluations(const RunLog& log);
+
 // "cannot tell, because ...".
 Finding cannot_tell(Finding finding, const std::string& because, const std::string& advice = "");
 

@@ -263,6 +263,121 @@ TEST(Verdicts, ALinkThatChangedIsNamed) {
   EXPECT_EQ(network().evidence.at("link_changes").as_int(), 2);
 }
 
+TEST(Verdicts, AStragglerOfAnEarlierStartIsNotForgottenWhenOneWorkerGoesOn) {
+  SyntheticRun run;
+  run.workers = 4;
+  run.slow_factor = 2;
+  RunLog log = run.log();
+  log.starts.push_back({log.last_time, {run.steps, Json::object()}});
+  EXPECT_EQ(find(judge(log, totals_of(log)), "straggler").verdict, Ruling::yes);
+  for (StepPoint& p : log.steps) p.slowest_rank = -1;
+  EXPECT_EQ(find(judge(log, totals_of(log)), "straggler").text, "no: there was one worker");
+}
+
+// Validation loss turns up while the training slice falls; later it falls, too, but stays far from
+// its best.
+SyntheticRun overfitted_run(std::uint64_t seed) {
+  SyntheticRun run;
+  run.seed = seed;
+  const double rise = run.pick(11, 0.5, 1.5), turn = run.pick(12, 0.2, 0.4);
+  run.val_loss = [=](double t) {
+    const double past = std::max(0.0, t - turn);
+    return 2.1 + 5 * std::exp(-t / 0.08) + rise * (1 - std::exp(-past / 0.05)) * (1 - 0.3 * t);
+  };
+  run.slice_loss = [](double t) { return 2 + 5 * std::exp(-t / 0.08) - 0.8 * t; };
+  return run;
+}
+
+TEST(Verdicts, MoreTrainingIsNoAdviceForARunThatOverfits) {
+  for (std::uint64_t seed = 1; seed <= 5 * kSeeds; ++seed) {
+    const RunLog log = overfitted_run(seed).log();
+    const Finding f = find(judge(log, totals_of(log)), "fully_trained");
+    EXPECT_NE(f.verdict, Ruling::no) << seed << ": " << f.text;
+  }
+}
+
+TEST(Verdicts, TheBestModelIsNamedWhereItLies) {
+  RunLog log = overfitted_run(1).log();
+  const auto advice = [&] { return find(judge(log, totals_of(log)), "overfitting").advice; };
+  EXPECT_NE(advice().find("(model/ has it)"), std::string::npos) << advice();
+  log.ends.back().record.reason = "signal";
+  EXPECT_NE(advice().find("(best/ has it)"), std::string::npos) << advice();
+  log.ends.clear();
+  EXPECT_NE(advice().find("(best/ has it)"), std::string::npos) << advice();
+  log.starts.back().record.facts.set(
+      "settings", Json::object().set("checkpoint", Json::object().set("best", 0)));
+  EXPECT_EQ(advice().find("has it"), std::string::npos) << advice();
+}
+
+TEST(Verdicts, AdviceIsAboutTheLimitThatEndedTheRun) {
+  SyntheticRun run;
+  run.val_loss = [](double t) { return 1.8 + 5 * std::exp(-t); };
+  RunLog log = run.log();
+  const auto advice = [&] { return find(judge(log, totals_of(log)), "fully_trained").advice; };
+  EXPECT_NE(advice().find("raise stop.steps to about 3000"), std::string::npos) << advice();
+  log.ends.back().record.reason = "epochs";
+  EXPECT_EQ(advice(), "train on, to step 3000 or further");
+  log.ends.clear();
+  EXPECT_EQ(advice(), "train on, to step 3000 or further");
+  log.evals.clear();
+  EXPECT_EQ(advice(), "lower eval.every, or train longer");
+  log.starts.back().record.facts.set("settings",
+                                     Json::object().set("eval", Json::object().set("every", 0)));
+  EXPECT_EQ(advice(), "set eval.every");
+}
+
+TEST(Verdicts, ARunThatWentBackHadTooHighARateAndLostTheTimeOfIt) {
+  RunLog log = SyntheticRun{}.log();
+  log.starts.push_back({log.last_time - 1, {500, Json::object()}});
+  log.events.push_back({log.last_time - 1, {500, "rollback", "training diverged at step 790"}});
+  log.ends.back().record.seconds *= 2;  // as much again was thrown away
+  const auto all = judge(log, totals_of(log));
+  const Finding rate = find(all, "learning_rate");
+  EXPECT_EQ(rate.text, "yes, too high: training diverged once and went back");
+  EXPECT_EQ(direction(rate), "high");
+  EXPECT_FALSE(rate.advice.empty());
+  EXPECT_NE(find(all, "devices").text.find("work that was thrown away"), std::string::npos);
+  EXPECT_NEAR(sum_of_shares(log), 1, 1e-9);
+}
+
+TEST(Verdicts, PhasesAreThoseOfAllWorkersNotOfASlowRank0) {
+  SyntheticRun run;
+  run.workers = 2;
+  RunLog log = run.log();
+  for (StepPoint& p : log.steps) {  // rank 0 computes all the time, rank 1 waits for half of it
+    p.slowest_rank = 0;
+    p.mean.wait = p.mean.total / 4;
+    p.mean.forward *= 0.75;
+    p.mean.backward *= 0.75;
+  }
+  const auto all = judge(log, totals_of(log));
+  EXPECT_NE(find(all, "devices").text.find("waiting for the slowest worker (2"), std::string::npos)
+      << find(all, "devices").text;
+  EXPECT_NEAR(find(all, "straggler").evidence.at("wait_share").as_double(), 0.25, 0.01);
+}
+
+TEST(Verdicts, TheDiskThatFillsFirstIsNamed) {
+  RunLog log = SyntheticRun{}.log();
+  const auto disk = [&] { return find(judge(log, totals_of(log)), "disk"); };
+  EXPECT_EQ(disk().text, "no: 500 GB are free");
+  const auto samples = log.systems;
+  log.systems.clear();
+  for (const auto& sample : samples) {  // the newest sample is of the host with much room
+    for (const char* host : {"full", "empty"}) {
+      log.systems.push_back(sample);
+      log.systems.back().record.host = host;
+      if (host == std::string("full")) log.systems.back().record.disk_free_bytes = 1.5e9;
+    }
+  }
+  EXPECT_EQ(disk().verdict, Ruling::yes);
+  EXPECT_EQ(disk().text, "yes: 1.5 GB are free on full, two checkpoints take 2 GB");
+  EXPECT_EQ(disk().evidence.at("host").as_string(), "full");
+  log.starts.push_back({log.systems.back().time - 0.5, log.starts.back().record});
+  log.systems.back().time += 1;
+  log.systems[log.systems.size() - 2].time -= 1;  // it left before
+  EXPECT_EQ(disk().text, "no: 500 GB are free");
+}
+
 TEST(Verdicts, AnEmptyJournalTellsNothingAndBreaksNothing) {
   const RunLog log;
   for (const Finding& f : judge(log, totals_of(log))) {

@@ -49,11 +49,13 @@ ScreenLine title_line(const RunReport& r, const WatchState& state, int columns) 
 ScreenLine money_line(const RunReport& r, int columns) {
   const RunTotals& t = r.totals;
   std::string text = duration_text(t.seconds);
-  if (t.cost_per_hour) text += format(", {:.2f} {}", t.cost(t.seconds), t.currency);
+  if (t.spent) text += format(", {:.2f} {}", *t.spent, t.currency);
   text += " so far";
   if (t.seconds_left && *t.seconds_left > 0) {
     text += format("; {}", duration_text(*t.seconds_left));
-    if (t.cost_per_hour) text += format(", {:.2f} {}", t.cost(*t.seconds_left), t.currency);
+    if (const auto cost = t.cost(*t.seconds_left)) {
+      text += format(", {:.2f} {}", *cost, t.currency);
+    }
     text += " left";
   }
   if (t.mean_step.total > 0) {
