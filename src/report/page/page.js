@@ -24,6 +24,10 @@
     if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2);
     return String(Number(value.toPrecision(4)));
   }
+  // Zoomed in, neighbours differ in their last digit.
+  function place(value) {
+    return String(Number(value.toPrecision(10)));
+  }
   function rows(plot) {
     return plot.x.map((x, i) => [x].concat(plot.series.map((s) => {
       const value = s.values[i];
@@ -33,7 +37,7 @@
 
   function legend(box, plot, graph, x, points) {
     box.textContent = '';
-    add(box, 'span', plot.xlabel + ' ' + (x === undefined ? '' : shown(x)));
+    add(box, 'span', plot.xlabel + ' ' + (x === undefined ? '' : place(x)));
     plot.series.forEach((series, i) => {
       const entry = add(box, 'span');
       const mark = add(entry, 'i');
@@ -44,13 +48,17 @@
   }
 
   function options(plot, box, figure) {
+    // Between two steps there is nothing to name.
+    const tick = (x) => plot.xlabel === 'step' && !Number.isInteger(Number(place(x))) ? '' : place(x);
+    const labelWidth = 60;
     const theme = {
       labels: ['x'].concat(plot.series.map((s, i) => 's' + i)),
       colors: colours(plot.series.length), legend: 'never', connectSeparatedPoints: true, strokeWidth: 1.6,
       gridLineColor: css('--grid'), axisLineColor: css('--line'), stackedGraph: Boolean(plot.stacked),
       fillGraph: Boolean(plot.stacked), drawPoints: Boolean(plot.points), pointSize: 2.5, xlabel: '', ylabel: '',
       highlightCircleSize: 4, includeZero: Boolean(plot.zero), labelsUTC: true, axisLabelFontSize: 12,
-      axes: {x: {axisLabelWidth: 60, axisLabelFormatter: shown, valueFormatter: shown},
+      rightGap: labelWidth / 2,  // or the last label is moved inwards
+      axes: {x: {axisLabelWidth: labelWidth, axisLabelFormatter: tick, valueFormatter: place},
              y: {axisLabelWidth: 58, axisLabelFormatter: shown, valueFormatter: shown}},
       highlightCallback: (event, x, points) => legend(box, plot, figure.graph, x, points),
       unhighlightCallback: () => legend(box, plot, figure.graph),
