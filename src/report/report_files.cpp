@@ -9,8 +9,12 @@
 namespace tandem {
 
 std::vector<RunReport> reports_of(const std::vector<fs::path>& runs) {
+  const std::vector<std::string> names = run_names(runs);
   std::vector<RunReport> reports;
-  for (const fs::path& run : runs) reports.push_back(report_of(run));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    reports.push_back(report_of(runs[i]));
+    reports.back().name = names[i];
+  }
   return reports;
 }
 
@@ -34,6 +38,7 @@ ReportFiles write_report(const std::vector<RunReport>& reports, const fs::path& 
                "as {}",
                out.string(), fs::path(out).replace_extension(".html").string()));
   }
+  for (const fs::path& file : {files.html, files.json}) check_can_write(file);
   atomic_write(files.html, report_page(reports));
   atomic_write(files.json, answers_json(reports).dump(2) + "\n");
   return files;

@@ -24,5 +24,7 @@ NewestCheckpoint newest_checkpoint(const fs::path& run);
 
 // The run's name for people: the last part of its path.
 std::string run_name(const fs::path& run);
+// The same of several: as many of the last parts as tell them apart, as "a/r" and "b/r".
+std::vector<std::string> run_names(const std::vector<fs::path>& runs);
 
 }  // namespace tandem

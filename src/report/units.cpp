@@ -40,8 +40,8 @@ std::string human_count(double count) {
 }
 
 std::string human_seconds(double seconds) {
-  if (seconds < 1e-3) return format("{:.3g} µs", seconds * 1e6);
-  if (seconds < 1) return format("{:.3g} ms", seconds * 1e3);
+  if (seconds < 999.5e-6) return format("{:.3g} µs", seconds * 1e6);
+  if (seconds < 999.5e-3) return format("{:.3g} ms", seconds * 1e3);
   if (seconds < 60) return format("{:.3g} s", seconds);
   return duration_text(seconds);
 }

@@ -1,0 +1,22 @@
+#include "report/units.h"
+
+#include <gtest/gtest.h>
+
+namespace tandem {
+namespace {
+
+TEST(Units, SecondsThatRoundUpTakeTheNextUnit) {
+  EXPECT_EQ(human_seconds(0.000123), "123 µs");
+  EXPECT_EQ(human_seconds(0.0009997), "1 ms");
+  EXPECT_EQ(human_seconds(0.9994), "999 ms");
+  EXPECT_EQ(human_seconds(0.9997), "1 s");
+  EXPECT_EQ(human_seconds(59.97), "60 s");
+}
+
+TEST(Units, SmallTextsHaveASize) {
+  EXPECT_EQ(human_bytes(12345), "12.3 kB");
+  EXPECT_EQ(human_bytes(999), "999 B");
+}
+
+}  // namespace
+}  // namespace tandem
