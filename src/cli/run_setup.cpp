@@ -209,7 +209,7 @@ Json run_record_facts(const RunConfig& config, const Dataset& data, const RunFac
   out.set("data", Json::object()
                       .set("path", config.data.path)
                       .set("vocabulary", data.card.vocab_size)
-                      .set("train", part(train_card(data)))
+                      .set("train", part(train_card(data)).set("left_out", facts.left_out))
                       .set("valid", part(data.card.valid))
                       .set("corpora", std::move(corpora)));
   out.set("settings", dump_json(config));

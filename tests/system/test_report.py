@@ -103,6 +103,31 @@ def test_a_page_under_the_name_of_its_answers_is_refused(tandem, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
+def test_a_page_in_a_folder_that_is_not_there_is_the_users_mistake(tandem, tmp_path):
+    run = write_run(tmp_path / "run", journal_lines(steps=60))
+    done = tandem("report", run, "--out", tmp_path / "no" / "x.html")
+    assert done.returncode == 2 and f"there is no folder {tmp_path / 'no'}" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_pairs_that_are_left_out_are_told(tandem, tmp_path):
+    lines = journal_lines(steps=60)
+    lines[0]["data"]["train"].update(pairs=200, left_out=30, src_bytes=9000, tgt_bytes=9900)
+    answer = answers(tandem, write_run(tmp_path / "run", lines))[7]
+    assert "18.9 kB of text" in answer["verdict"]
+    assert "200 pairs, of which 30 are longer than data.max_length and left out" in answer["verdict"]
+    assert answer["evidence"]["pairs_used"] == 170
+
+
+def test_a_run_that_goes_on_with_fewer_hosts_costs_no_less(tandem, tmp_path):
+    lines = journal_lines(steps=60, workers=2)
+    lines[0]["cluster"]["hosts"] = 2
+    before = answers(tandem, write_run(tmp_path / "before", lines))[1]["evidence"]["cost"]
+    end = lines[-1]
+    again = {**lines[0], "time": end["time"] + 36000, "resumed_from": 60, "cluster": {"workers": 1, "hosts": 1}}
+    run = write_run(tmp_path / "after", lines + [again, {**end, "time": again["time"] + 1, "seconds": end["seconds"] + 1}])
+    assert answers(tandem, run)[1]["evidence"]["cost"] >= before > 0
+
+
 def test_json_alone_writes_nothing(tandem, tmp_path):
     run = write_run(tmp_path / "run", journal_lines(steps=60))
     answers(tandem, run)
@@ -151,6 +176,43 @@ def test_zoom_log_scale_and_smoothing_work(browser, page):
     browser.run(wanted + "const s = f.querySelector('select'); s.value = 20; s.dispatchEvent(new Event('change'))")
     assert browser.run(wanted + "return f.graph.rollPeriod()") == 20
     assert errors(browser) == []
+
+
+LABELS = """const f = document.querySelector(`figure[data-plot=${arguments[0]}]`), left = f.querySelector('.plot').getBoundingClientRect().left;
+    return [...f.querySelectorAll('.dygraph-axis-label-x')].map(label => {
+        const range = document.createRange();
+        range.selectNodeContents(label);
+        const box = range.getBoundingClientRect();
+        return [label.textContent, (box.left + box.right) / 2 - left, f.graph.toDomXCoord(Number(label.textContent))];
+    })"""
+
+
+@pytest.mark.parametrize("plot", ["train_loss", "overfitting", "use"])
+def test_labels_stand_below_what_they_are_about(browser, page, plot):
+    browser.open(page)
+    browser.run("""const graph = document.querySelector(`figure[data-plot=${arguments[0]}]`).graph;
+        graph.updateOptions({dateWindow: [0, graph.xAxisRange()[1] >= 100 ? 400.1 : 3.001]})""", plot)  # a label at either edge
+    labels = browser.run(LABELS, plot)
+    assert [text for text, _, _ in labels][0] == "0" and labels[-1][0] in ("400", "3")
+    for text, centre, place in labels:
+        assert centre == pytest.approx(place, abs=3), labels
+
+
+def test_labels_of_steps_keep_all_digits(browser, tandem, tmp_path):
+    lines = journal_lines(steps=60)
+    for line in lines:
+        if "step" in line:
+            line["step"] += 1234500
+    run = write_run(tmp_path / "late", lines)
+    assert tandem("report", run).returncode == 0
+    browser.open(run / "report.html")
+    browser.run("document.querySelector('figure[data-plot=train_loss]').graph.updateOptions({dateWindow: [1234520, 1234526]})")
+    labels = [text for text, _, _ in browser.run(LABELS, "train_loss") if text]
+    assert len(labels) == len(set(labels)) >= 3 and set(labels) <= {str(step) for step in range(1234520, 1234527)}, labels
+    legend = browser.run("""const f = document.querySelector('figure[data-plot=train_loss]');
+        f.graph.getOption('highlightCallback')(null, 1234523, []);
+        return f.querySelector('.legend').textContent""")
+    assert legend.startswith("step 1234523")
 
 
 def test_light_dark_and_a_phone(browser, page):
@@ -238,6 +300,7 @@ def test_runs_are_compared(browser, tandem, tmp_path):
     done = tandem("report", a, b, "--out", tmp_path / "both.html", "--json")
     assert done.returncode == 0, done.stderr
     compared = json.loads(done.stdout)
+    assert any(sentence.endswith("of slow-lr.") for sentence in compared["sentences"])
     assert compared["differing_settings"] == {"optim.lr": ["0.001", "0.003"]}
     assert any("fast-lr has the best validation loss" in sentence for sentence in compared["sentences"])
     browser.open(tmp_path / "both.html")
