@@ -44,8 +44,23 @@ std::string plain_text(const EvalScores& scores) {
                 width, scores.chrf);
 }
 
+// The translations would replace the text that they are made from or compared with.
+void refuse_to_overwrite_texts(const Options& options) {
+  for (const std::string& path : {options.src, options.ref}) {
+    std::error_code absent;
+    if (!fs::equivalent(options.out, path, absent)) continue;
+    throw UserError(
+        format("--out {} is the same file as {}, which would be overwritten; name another",
+               options.out, path));
+  }
+}
+
 ExitCode evaluate(const Options& options) {
-  if (!options.out.empty()) check_can_write(options.out);
+  refuse_standard_input_twice({options.src, options.ref});
+  if (!options.out.empty()) {
+    refuse_to_overwrite_texts(options);
+    check_can_write(options.out);
+  }
   const TranslationModel model = open_model(options.common);
   TranslateSettings settings = settings_of(model, options.common);
   const auto sources = read_sentences(options.src), references = read_sentences(options.ref);
@@ -53,10 +68,10 @@ ExitCode evaluate(const Options& options) {
     throw UserError(
         format("{} has {} lines but {} has {}; line i of one must be the translation "
                "of line i of the other",
-               options.src, sources.size(), options.ref, references.size()));
+               text_name(options.src), sources.size(), text_name(options.ref), references.size()));
   }
   if (sources.empty()) {
-    throw UserError(format("{} is empty; there is nothing to translate", options.src));
+    throw UserError(format("{} is empty; there is nothing to translate", text_name(options.src)));
   }
   EvalScores scores;
   {

@@ -29,6 +29,9 @@ struct Texts {
 };
 
 Texts read_texts(const Options& options) {
+  std::vector<std::string> paths = options.refs;
+  paths.push_back(options.hyp);
+  refuse_standard_input_twice(paths);
   Texts texts{read_sentences(options.hyp), {}};
   for (const std::string& path : options.refs) {
     texts.refs.push_back(read_sentences(path));
@@ -37,10 +40,10 @@ Texts read_texts(const Options& options) {
     throw UserError(
         format("{} has {} lines but {} has {}; line i of one must be the translation that line i "
                "of the other is a reference of",
-               options.hyp, texts.hyps.size(), path, lines));
+               text_name(options.hyp), texts.hyps.size(), text_name(path), lines));
   }
   if (texts.hyps.empty()) {
-    throw UserError(format("{} is empty; there is nothing to score", options.hyp));
+    throw UserError(format("{} is empty; there is nothing to score", text_name(options.hyp)));
   }
   return texts;
 }

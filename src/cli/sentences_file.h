@@ -11,4 +11,10 @@ namespace tandem {
 // Plain or gzip, "-" is standard input. A line that is no UTF-8 is a UserError that names it.
 std::vector<std::string> read_sentences(const std::string& path);
 
+// As it is called in a message.
+std::string text_name(const std::string& path);
+
+// Of the texts of one command: it ends when it is read, so a second one would be empty.
+void refuse_standard_input_twice(const std::vector<std::string>& paths);
+
 }  // namespace tandem

@@ -266,3 +266,16 @@ def test_invalid_utf8_is_refused_with_its_place(tandem, tmp_path, bytes_):
         bad.read_text(encoding="utf-8")
     assert_refused(tandem("score", bad, good), f"{bad}:2 is not valid UTF-8")
     assert_refused(tandem("score", good, bad), f"{bad}:2 is not valid UTF-8")
+
+
+def test_standard_input_is_called_by_its_name_and_read_once(tandem, tmp_path):
+    text = write(tmp_path / "text", ["one line"])
+    for arguments, input, sentence in [((text, "-"), "a\nb\n", "but standard input has 2"), (("-", text), "a\nb\n", "standard input has 2 lines"),
+                                       (("-", tmp_path / "text"), b"\xff\n", "standard input:1 is not valid UTF-8"),
+                                       (("-", "-"), "a\n", "standard input can be read once only; name a file for one of them"),
+                                       ((text, "-", "-"), "one line\n", "standard input can be read once only")]:
+        done = tandem("score", *arguments, input=input)
+        assert done.returncode == 2 and sentence in done.stderr, done.stderr
+    write(tmp_path / "none", [])
+    assert "tandem: standard input is empty" in tandem("score", "-", tmp_path / "none", input="").stderr
+    assert tandem("score", "-", text, input="one line\n").returncode == 0

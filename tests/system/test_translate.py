@@ -158,6 +158,25 @@ def test_scores_of_evaluate_are_sacrebleus(tandem, model, tmp_path):
     assert plain.stdout == tandem("score", tmp_path / "hyp", tmp_path / "ref").stdout
 
 
+@pytest.mark.parametrize("out", ["src", "ref", "link"])
+def test_evaluate_does_not_overwrite_the_texts_it_reads(tandem, model, tmp_path, out):
+    src, ref = tmp_path / "src", tmp_path / "ref"
+    src.write_text(lines(SRC))
+    ref.write_text(lines(TGT))
+    (tmp_path / "link").symlink_to(ref)
+    done = tandem("evaluate", "--model", model, "--src", src, "--ref", ref, "--out", tmp_path / out)
+    assert done.returncode == 2 and f"--out {tmp_path / out} is the same file as " in done.stderr, done.stderr
+    assert src.read_text() == lines(SRC) and ref.read_text() == lines(TGT) and (tmp_path / "link").is_symlink()
+
+
+def test_evaluate_calls_standard_input_by_its_name(tandem, model, tmp_path):
+    (tmp_path / "ref").write_text(lines(TGT))
+    done = tandem("evaluate", "--model", model, "--src", "-", "--ref", tmp_path / "ref", input="no.\n")
+    assert done.returncode == 2 and "standard input has 1 lines but" in done.stderr
+    done = tandem("evaluate", "--model", model, "--src", "-", "--ref", "-", input="no.\n")
+    assert done.returncode == 2 and "standard input can be read once only" in done.stderr
+
+
 def test_a_run_directory_names_its_model(tandem, model, tmp_path):
     shutil.copytree(model, tmp_path / "run/best/val_loss=0.5000-step-20")
     assert tandem("translate", "--model", tmp_path / "run", input="no.\n").stdout == "nein.\n"
