@@ -1,6 +1,7 @@
 #include "cli/inspect_trained.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -41,6 +42,31 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+// What training would see, too, without reading every byte.
+void check_size(const fs::path& folder, const ManifestEntry& entry) {
+  const fs::path file = folder / entry.name;
+  if (!fs::exists(file)) throw UserError(format("{} is missing", entry.name));
+  const std::uintmax_t bytes = fs::file_size(file);
+  if (std::cmp_equal(bytes, entry.bytes)) return;
+  throw UserError(format("{} has {} bytes instead of {}", entry.name, bytes, entry.bytes));
+}
+
+Json standing_of(const fs::path& folder) {
+  const Json state = Json::parse(read_file(folder / kStateFile), kStateFile);
+  try {
+    return Json::object()
+        .set("kind", "checkpoint")
+        .set("step", state.at("step"))
+        .set("epoch", state.at("cursor").at("epoch"))
+        .set("tokens", state.at("tokens"))
+        .set("seconds", state.at("seconds"))
+        .set("best_val_loss", state.at("best_val_loss"))
+        .set("bleu", state.at("bleu"));
+  } catch (const UserError& error) {
+    throw UserError(format("{}: {}", kStateFile, error.what()));
+  }
+}
+
 Json model_sizes(const fs::path& folder) {
   Json sizes = Json::object();
   for (const char* name : {kModelWeights, kModelConfig, kModelVocab}) {
@@ -59,30 +85,25 @@ bool is_run_folder(const fs::path& folder) {
   return fs::exists(folder / "journal.jsonl") || fs::is_directory(folder / "checkpoints");
 }
 
-Json inspect_checkpoint(const fs::path& folder, bool verify) {
+Json inspect_checkpoint(const fs::path& folder, bool verify) try {
   if (verify || !fs::exists(folder / kManifestFile)) {
     if (const std::string problem = checkpoint_problem(folder); !problem.empty()) {
-      throw UserError(format("{}: {}; this checkpoint is not used", folder.string(), problem));
+      throw UserError(problem);
     }
   }
   Json sizes = Json::object(), hashes = Json::object();
   for (const ManifestEntry& entry : parse_manifest(read_file(folder / kManifestFile))) {
+    check_size(folder, entry);
     sizes.set(entry.name, entry.bytes);
     hashes.set(entry.name, entry.hash);
   }
-  const Json state = Json::parse(read_file(folder / kStateFile), (folder / kStateFile).string());
-  return Json::object()
-      .set("kind", "checkpoint")
-      .set("step", state.at("step"))
-      .set("epoch", state.at("cursor").at("epoch"))
-      .set("tokens", state.at("tokens"))
-      .set("seconds", state.at("seconds"))
-      .set("best_val_loss", state.at("best_val_loss"))
-      .set("bleu", state.at("bleu"))
+  return standing_of(folder)
       .set("parameters", numbers_in(SafetensorsFile(folder / kModelFile)))
       .set("bytes", std::move(sizes))
       .set("hashes", std::move(hashes))
       .set("verified", verify);
+} catch (const UserError& error) {
+  throw UserError(format("{}: {}; this checkpoint is not used", folder.string(), error.what()));
 }
 
 Json inspect_model(const fs::path& folder, bool verify) {
@@ -108,7 +129,10 @@ Json inspect_run(const fs::path& folder, bool verify) {
     if (verify) inspect_checkpoint(checkpoint, true);
     checkpoints.push(name);
   }
-  for (const std::string& name : names_in(folder / "best")) best.push(name);
+  for (const std::string& name : names_in(folder / "best")) {
+    if (verify) inspect_model(folder / "best" / name, true);
+    best.push(name);
+  }
   Json translates(nullptr);
   try {
     const fs::path model = find_model_folder(folder);

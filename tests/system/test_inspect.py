@@ -70,6 +70,23 @@ def test_a_flipped_bit_is_found(tandem, run, file):
     refused(tandem("inspect", run, "--verify"), (run / file).parent)
 
 
+def test_a_damaged_best_model_is_found(tandem, run):
+    worst = max((run / "best").iterdir())  # not the one that translates
+    weights = bytearray((worst / "model.safetensors").read_bytes())
+    weights[-5] ^= 1
+    (worst / "model.safetensors").write_bytes(weights)
+    refused(tandem("inspect", run, "--verify"), worst)
+    assert tandem("inspect", run).returncode == 0  # nothing was verified
+
+
+@pytest.mark.parametrize("same_size", [False, True])
+def test_a_damaged_state_is_named_without_verify(tandem, run, same_size):
+    checkpoint = run / "checkpoints/step-00000003"
+    size = (checkpoint / "state.json").stat().st_size
+    (checkpoint / "state.json").write_text('{"step": 3}'.ljust(size if same_size else 0))
+    refused(tandem("inspect", checkpoint), checkpoint, "state.json", "this checkpoint is not used")
+
+
 def test_what_is_missing_is_named(tandem, run):
     checkpoint = run / "checkpoints/step-00000003"
     (checkpoint / "MANIFEST.json").unlink()
