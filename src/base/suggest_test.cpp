@@ -69,4 +69,22 @@ TEST(Suggest, WhatIsFarFromEverythingSuggestsNothing) {
   EXPECT_EQ(nearest_name("train", {}), "");
 }
 
+TEST(Suggest, CapitalsAreNoMistake) {
+  const std::vector<std::string> known = {"bf16", "fp16", "Mixed"};
+  for (const char* name : {"FP16", "Fp16", "fp16"}) {
+    EXPECT_EQ(nearest_name(name, known), "fp16");
+    EXPECT_EQ(nearest_word(name, known), "fp16");
+  }
+  EXPECT_EQ(nearest_word("mixed", known), "Mixed");
+}
+
+TEST(Suggest, AShortWordIsNotTakenForAnother) {
+  const std::vector<std::string> devices = {"auto", "cpu", "cuda"};
+  EXPECT_EQ(nearest_word("gpu", devices), "");
+  EXPECT_EQ(nearest_word("GPU", devices), "");
+  EXPECT_EQ(nearest_word("cdua", devices), "cuda");
+  EXPECT_EQ(nearest_word("cud", devices), "cuda");
+  EXPECT_EQ(nearest_word("", devices), "");
+}
+
 }  // namespace tandem

@@ -118,6 +118,9 @@ TEST(Load, AllProblemsAtOnceEachWithItsPlace) {
 TEST(Load, AKeyInTheWrongSectionIsFound) {
   EXPECT_THAT(error_of({"optim.d_model=3"}), HasSubstr("did you mean \"model.d_model\"?"));
   EXPECT_THAT(error_of({"d_model=3"}), HasSubstr("did you mean \"model.d_model\"?"));
+  EXPECT_THAT(error_of({"MODEL.D_MODEL=3"}), HasSubstr("did you mean \"model.d_model\"?"));
+  EXPECT_THAT(error_of({"precision=FP16"}), HasSubstr("did you mean \"fp16\"?"));
+  EXPECT_THAT(error_of({"device=gpu"}), testing::Not(HasSubstr("did you mean")));
   EXPECT_THAT(error_of({"d_modle=3"}), HasSubstr("did you mean \"model.d_model\"?"));
   EXPECT_THAT(error_of({"train.warmup_steps=3"}), HasSubstr("\"optim.warmup_steps\"?"));
   EXPECT_THAT(error_of({"something.else=3"}), HasSubstr("tandem config --defaults"));
@@ -159,6 +162,11 @@ TEST(Load, WhatIsNotSectionKeyValueIsRefused) {
     EXPECT_FALSE(problems.empty()) << wrong;
     EXPECT_THAT(problems, testing::Each(testing::StartsWith("a.yaml:"))) << wrong;
   }
+}
+
+TEST(Load, ALineThatIsNoYamlIsOneProblem) {
+  EXPECT_THAT(problems_of({"model:\n\tpreset: tiny\n"}),
+              testing::ElementsAre(testing::StartsWith("a.yaml:2: this is not valid YAML")));
 }
 
 TEST(Load, AfterSomethingRefusedTheRestIsStillRead) {

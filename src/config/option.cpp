@@ -171,7 +171,7 @@ std::string range_problem(const Option& option, const Value& value) {
       if (std::find(option.choices.begin(), option.choices.end(), word) != option.choices.end()) {
         break;
       }
-      const std::string meant = word.size() > 100 ? "" : nearest_name(word, option.choices);
+      const std::string meant = word.size() > 100 ? "" : nearest_word(word, option.choices);
       return expected(in_quotes(word)) +
              (meant.empty() ? "" : format(" (did you mean \"{}\"?)", meant));
     }

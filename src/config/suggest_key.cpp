@@ -15,9 +15,10 @@ std::string_view leaf_of(std::string_view key) {
 
 }  // namespace
 
-std::string suggest_key(std::string_view key, std::span<const std::string> known) {
+std::string suggest_key(std::string_view written, std::span<const std::string> known) {
   constexpr std::size_t kLongestKey = 64;  // longer ones are no slip of the finger
-  if (key.size() > kLongestKey) return {};
+  if (written.size() > kLongestKey) return {};
+  const std::string key = in_lower_case(written);
 
   // A wrong section counts as two wrong letters, however different the two sections are spelt.
   const std::string_view leaf = leaf_of(key);

@@ -81,6 +81,13 @@ TEST(SuggestKey, EveryOneLetterMistakeIsRefusedAndTheRightKeyNamed) {
   EXPECT_GE(static_cast<double>(named), 0.995 * static_cast<double>(total));
 }
 
+TEST(SuggestKey, CapitalsAreNoMistake) {
+  const std::vector<std::string> keys = all_keys();
+  EXPECT_EQ(suggest_key("OPTIM.LR", keys), "optim.lr");
+  EXPECT_EQ(suggest_key("Model.D_Model", keys), "model.d_model");
+  EXPECT_EQ(suggest_key("D_MODEL", keys), "model.d_model");
+}
+
 TEST(SuggestKey, NothingIsSuggestedForWhatIsNotNear) {
   const std::vector<std::string> keys = all_keys();
   EXPECT_EQ(suggest_key("qqqqqqqq", keys), "");

@@ -151,9 +151,10 @@ Assignments read_yaml(const std::string& text, const std::string& place) {
     YAML::Parser parser(stream);
     if (parser.HandleNextDocument(collector)) parser.HandleNextDocument(collector);
   } catch (const YAML::Exception& error) {
-    result.problems.push_back({{},
-                               format("this is not valid YAML: {}", error.msg),
-                               format("{}:{}", place, std::max(error.mark.line, 0) + 1)});
+    const std::string at = format("{}:{}", place, std::max(error.mark.line, 0) + 1);
+    // What was read of a line that cannot be read would only be a second complaint about it.
+    std::erase_if(result.items, [&](const Assignment& item) { return item.place == at; });
+    result.problems.push_back({{}, format("this is not valid YAML: {}", error.msg), at});
   }
   return result;
 }
