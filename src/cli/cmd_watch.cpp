@@ -40,6 +40,9 @@ void watch(const Options& options) {
   RunReport report = report_of(options.run, reader.log());
   Terminal terminal;
   WatchState state;
+  const auto scroll = [&](int lines) {
+    state.from = scrolled(report, state, lines, terminal.columns(), terminal.rows());
+  };
   for (;;) {
     state.now = now();
     terminal.draw(watch_screen(report, state, terminal.columns(), terminal.rows()));
@@ -51,6 +54,19 @@ void watch(const Options& options) {
         break;
       case Key::next_view:
         state.view = static_cast<WatchView>((static_cast<int>(state.view) + 1) % kWatchViews);
+        state.from = 0;
+        break;
+      case Key::up:
+        scroll(-1);
+        break;
+      case Key::down:
+        scroll(1);
+        break;
+      case Key::page_up:
+        scroll(-scrolling_rows(terminal.rows()));
+        break;
+      case Key::page_down:
+        scroll(scrolling_rows(terminal.rows()));
         break;
       case Key::resized:
       case Key::none:

@@ -94,6 +94,10 @@ def test_the_full_screen_and_its_keys(terminal, run, columns, rows):
     assert "training loss" in first and "a-run" in first
     screen.keys("Tab")
     screen.wait_for("1. How long did it take")
+    screen.keys("NPage", "Down", "j", "NPage")
+    screen.wait_for("\n11. ")
+    screen.keys("PPage", "Up", "k", "PPage")
+    screen.wait_for("\n1. How long did it take")
     screen.keys("Tab")
     screen.wait_for("model/ is the best")
     screen.keys("p")

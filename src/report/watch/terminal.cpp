@@ -116,6 +116,16 @@ Key Terminal::wait_for_key(std::chrono::milliseconds longest) {
     case '\t':
     case KEY_RIGHT:
       return Key::next_view;
+    case 'k':
+    case KEY_UP:
+      return Key::up;
+    case 'j':
+    case KEY_DOWN:
+      return Key::down;
+    case KEY_PPAGE:
+      return Key::page_up;
+    case KEY_NPAGE:
+      return Key::page_down;
     case KEY_RESIZE:
       return Key::resized;
     default:

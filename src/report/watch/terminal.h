@@ -7,7 +7,7 @@
 
 namespace tandem {
 
-enum class Key { none, quit, pause, next_view, resized };
+enum class Key { none, quit, pause, next_view, up, down, page_up, page_down, resized };
 
 class Terminal {
  public:

@@ -30,6 +30,7 @@ constexpr Part kParts[] = {{"forward", &StepSeconds::forward, Style::one},
 
 std::string standing(const RunReport& r, double now) {
   if (r.log.ended()) return "ended";
+  if (r.log.last_time <= 0) return "not begun";
   const double silent = now - r.log.last_time;
   return silent > kSilent ? format("no sign for {}", duration_text(silent)) : "running";
 }
@@ -168,15 +169,18 @@ std::string clock_text(double seconds) {
   return format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-void add_events(const RunReport& r, int columns, std::size_t most, Screen& screen) {
+// The newest ones, in the order in which they came.
+Screen event_lines(const RunReport& r, int columns, std::size_t most) {
+  Screen lines;
   const auto& events = r.log.events;
   const std::size_t from = events.size() > most ? events.size() - most : 0;
   for (std::size_t i = from; i < events.size(); ++i) {
     const bool warning = events[i].record.kind == "warning";
     const std::string text = format("{} {}: {}", clock_text(events[i].time), events[i].record.kind,
                                     events[i].record.text);
-    screen.push_back({{cut(text, columns), warning ? Style::bad : Style::soft}});
+    lines.push_back({{cut(text, columns), warning ? Style::bad : Style::soft}});
   }
+  return lines;
 }
 
 void append(Screen lines, Screen& screen) {
@@ -200,10 +204,11 @@ void add_overview(const RunReport& r, int columns, int rows, Screen& screen) {
   for (int i = 0; i < left && i < static_cast<int>(findings.size()); ++i) {
     screen.push_back(finding_line(*findings[static_cast<std::size_t>(i)], columns));
   }
-  add_events(r, columns, events, screen);
+  append(event_lines(r, columns, events), screen);
 }
 
-void add_answers(const RunReport& r, int columns, Screen& screen) {
+Screen answer_lines(const RunReport& r, int columns) {
+  Screen screen;
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const Finding& f = r.answers[i];
     screen.push_back({{cut(format("{}. {}", i + 1, f.question), columns), Style::strong}});
@@ -214,30 +219,59 @@ void add_answers(const RunReport& r, int columns, Screen& screen) {
       screen.push_back({{"    " + line, style}});
     }
   }
+  return screen;
+}
+
+// The lines of a view that scrolls; events begin with the newest.
+Screen scrolling_lines(const RunReport& r, WatchView view, int columns) {
+  Screen lines;
+  switch (view) {
+    case WatchView::overview:
+      break;
+    case WatchView::answers:
+      return answer_lines(r, columns);
+    case WatchView::events:
+      lines = event_lines(r, columns, r.log.events.size());
+      std::ranges::reverse(lines);
+      break;
+    case WatchView::workers:
+      return host_table(r, columns, rows_of_host_table(r));
+  }
+  return lines;
+}
+
+constexpr int kHeadLines = 3, kFootLines = 1;
+
+int most_from(std::size_t lines, int rows) {
+  return std::max(0, static_cast<int>(lines) - scrolling_rows(rows));
 }
 
 }  // namespace
 
+int scrolling_rows(int rows) {
+  return std::max(1, rows - kHeadLines - kFootLines);
+}
+
+int scrolled(const RunReport& r, const WatchState& state, int by, int columns, int rows) {
+  const std::size_t lines = scrolling_lines(r, state.view, columns).size();
+  return std::clamp(state.from + by, 0, most_from(lines, rows));
+}
+
 Screen watch_screen(const RunReport& r, const WatchState& state, int columns, int rows) {
   Screen screen = {title_line(r, state, columns), money_line(r, columns)};
-  if (state.view != WatchView::overview) screen.push_back({});
-  switch (state.view) {
-    case WatchView::overview:
-      add_overview(r, columns, rows, screen);
-      break;
-    case WatchView::answers:
-      add_answers(r, columns, screen);
-      break;
-    case WatchView::events:
-      add_events(r, columns, static_cast<std::size_t>(std::max(1, rows - 4)), screen);
-      break;
-    case WatchView::workers:
-      append(host_table(r, columns, static_cast<std::size_t>(std::max(2, rows - 5))), screen);
-      break;
+  if (state.view == WatchView::overview) {
+    add_overview(r, columns, rows, screen);
+  } else {
+    screen.push_back({});
+    Screen lines = scrolling_lines(r, state.view, columns);
+    const int from = std::clamp(state.from, 0, most_from(lines.size(), rows));
+    lines.erase(lines.begin(), lines.begin() + from);
+    append(std::move(lines), screen);
   }
-  screen.resize(static_cast<std::size_t>(std::max(1, rows - 1)));
+  screen.resize(static_cast<std::size_t>(std::max(1, rows - kFootLines)));
   screen.push_back(
-      {{cut("q quit   p pause   tab overview, answers, events, workers", columns), Style::soft}});
+      {{cut("q quit   p pause   tab overview, answers, events, workers   arrows scroll", columns),
+        Style::soft}});
   return screen;
 }
 

@@ -111,6 +111,36 @@ TEST(WatchScreen, SaysWhatOfManyHostsItCannotShow) {
 TEST(WatchScreen, AnEmptyJournalIsNoFailure) {
   const Screen screen = watch_screen(report_of("x", RunLog{}), {}, 80, 24);
   EXPECT_EQ(screen.size(), 24u);
+  EXPECT_NE(plain_text(screen).find("not begun"), std::string::npos) << plain_text(screen);
+}
+
+TEST(WatchScreen, ScrollsToTheLastAnswerAndNoFurther) {
+  const RunReport r = report();
+  WatchState state{.view = WatchView::answers};
+  const auto text = [&] { return plain_text(watch_screen(r, state, 80, 24)); };
+  const auto scroll = [&](int by) { state.from = scrolled(r, state, by, 80, 24); };
+  EXPECT_EQ(text().find("\n11. "), std::string::npos) << text();
+  scroll(1);
+  EXPECT_EQ(state.from, 1);
+  EXPECT_EQ(text().find("\n1. "), std::string::npos) << text();
+  for (int page = 0; page < 10; ++page) scroll(scrolling_rows(24));
+  EXPECT_NE(text().find("\n11. "), std::string::npos) << text();
+  EXPECT_NE(text().find("a-name"), std::string::npos) << text();
+  const Screen end = watch_screen(r, state, 80, 24);
+  ASSERT_EQ(end.size(), 24u);
+  EXPECT_GT(columns_of_line(end[22]), 0) << "nothing below the last line";
+  scroll(-1000);
+  EXPECT_EQ(state.from, 0);
+}
+
+TEST(WatchScreen, ALargerScreenShowsNoGapBelowWhatWasScrolled) {
+  const RunReport r = report_of_hosts(8);
+  WatchState state{.view = WatchView::workers};
+  state.from = scrolled(r, state, 1000, 80, 24);
+  EXPECT_GT(state.from, 0);
+  const std::string text = plain_text(watch_screen(r, state, 80, 60));
+  EXPECT_NE(text.find("rank 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 15"), std::string::npos) << text;
 }
 
 }  // namespace
