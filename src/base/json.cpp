@@ -44,7 +44,7 @@ class Builder : public nlohmann::json_sax<Library> {
     return add(Json(std::move(items)));
   }
   bool key(string_t& name) override {
-    open_.back().members.emplace_back(std::move(name), Json());
+    open_.back().members.emplace_back(std::move(name), nullptr);
     return true;
   }
   bool parse_error(std::size_t position, const std::string&, const Library::exception&) override {

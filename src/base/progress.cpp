@@ -69,15 +69,32 @@ void Progress::draw(double done, Clock::time_point now) {
   drawn_ = true;
 }
 
-Waiting::Waiting(std::string what)
-    : ticker_([what = std::move(what)](const std::stop_token& stop) {
-        Progress progress(what, 0, "");
-        std::mutex mutex;
-        std::condition_variable_any stopped;
-        std::unique_lock lock(mutex);
-        while (!stopped.wait_for(lock, stop, 200ms, [&] { return stop.stop_requested(); })) {
-          progress.at(0);
-        }
+namespace {
+
+// Until the job is done, which is false, or stop is set.
+bool shows_until_stop(const std::string& what, const std::atomic<bool>* stop,
+                      const std::stop_token& done) {
+  Progress progress(what, 0, "");
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  std::unique_lock lock(mutex);
+  while (!ended.wait_for(lock, done, 200ms, [&] { return done.stop_requested(); })) {
+    if (stop != nullptr && *stop) return true;
+    progress.at(0);
+  }
+  return false;
+}
+
+}  // namespace
+
+Waiting::Waiting(std::string what) : Waiting(std::move(what), nullptr, "") {}
+
+Waiting::Waiting(std::string what, const std::atomic<bool>& stop, std::string when_stopped)
+    : Waiting(std::move(what), &stop, std::move(when_stopped)) {}
+
+Waiting::Waiting(std::string what, const std::atomic<bool>* stop, std::string when_stopped)
+    : ticker_([=](const std::stop_token& done) {
+        if (shows_until_stop(what, stop, done)) std::fputs((when_stopped + "\n").c_str(), stderr);
       }) {}
 
 }  // namespace tandem

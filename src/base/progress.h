@@ -2,6 +2,7 @@
 // every ten seconds otherwise. Nothing is printed for jobs that end within two seconds.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -34,8 +35,11 @@ class Progress {
 class Waiting {
  public:
   explicit Waiting(std::string what);
+  // For one that cannot stop half-way either: once stop is set, the sentence is said instead.
+  Waiting(std::string what, const std::atomic<bool>& stop, std::string when_stopped);
 
  private:
+  Waiting(std::string what, const std::atomic<bool>* stop, std::string when_stopped);
   std::jthread ticker_;
 };
 

@@ -206,7 +206,8 @@ std::shared_ptr<const Vocab> make_vocab(const PrepareRequest& request, std::uint
     return vocab;
   }
   VocabSample sample(request, pairs, stop);
-  const Waiting shown(format("training a vocabulary of {} pieces", request.training.size));
+  const Waiting shown(format("training a vocabulary of {} pieces", request.training.size), stop,
+                      "tandem: stops when the vocabulary is trained; Ctrl-C again ends it at once");
   auto vocab = Vocab::from_bytes(
       train_vocab(request.training, [&](std::string& line) { return sample.next(line); }),
       "the trained vocabulary");

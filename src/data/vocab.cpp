@@ -48,6 +48,26 @@ void expect_ok(const sentencepiece::util::Status& status) {
   check(status.ok(), status.ToString());
 }
 
+// SentencePiece's own sentence without the source line and the condition before it, and in our
+// options' names where its advice contradicts ours.
+std::string why_not_trained(const VocabTraining& training, std::string text) {
+  if (const std::size_t end = text.rfind("] "); end != text.npos) text.erase(0, end + 2);
+  const std::size_t versus = text.find(" vs ");
+  if (text.find("smaller than required_chars") == text.npos || versus == text.npos) {
+    return format(
+        "cannot train a vocabulary of {} pieces on this text ({}); try a smaller "
+        "--vocab-size or more text",
+        training.size, text);
+  }
+  const std::size_t number = versus + 4;
+  const std::string needed =
+      text.substr(number, text.find_first_not_of("0123456789", number) - number);
+  return format(
+      "a vocabulary of {} pieces is too small for this text, whose characters alone need "
+      "{}; set a larger --vocab-size or a lower --character-coverage",
+      training.size, needed);
+}
+
 }  // namespace
 
 struct Vocab::Impl {
@@ -177,12 +197,7 @@ std::string train_vocab(const VocabTraining& training,
           {"minloglevel", "2"},
       },
       &lines, &model);
-  if (!status.ok()) {
-    throw UserError(
-        format("cannot train a vocabulary of {} pieces on this text ({}); try a smaller "
-               "--vocab-size or more text",
-               training.size, status.ToString()));
-  }
+  if (!status.ok()) throw UserError(why_not_trained(training, status.ToString()));
   return model;
 }
 

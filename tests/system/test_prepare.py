@@ -373,6 +373,24 @@ def test_interrupted_it_leaves_no_half_dataset(program, tandem, tmp_path, sign, 
     assert not staging.exists() and tandem("inspect", text.out, "--verify").returncode == 0
 
 
+def test_a_signal_while_the_vocabulary_is_trained_is_answered(program, tmp_path):
+    text = Text(tmp_path)
+    rng = random.Random(1)
+    for path in (text.src, text.tgt):  # no word twice: a vocabulary of many pieces takes a while
+        path.write_text("".join("".join(rng.choices("abdegilnorstuü ", k=150)) + "\n" for _ in range(20_000)))
+    command = ["30000" if part == "200" else part for part in text.command("--threads", "1")]
+    child = subprocess.Popen([program, *command], stderr=subprocess.PIPE, text=True)
+    assert child.stderr.readline().startswith("training a vocabulary")
+    child.send_signal(signal.SIGINT)
+    told = time.monotonic()
+    assert child.stderr.readline() == "tandem: stops when the vocabulary is trained; Ctrl-C again ends it at once\n"
+    assert time.monotonic() - told < 2
+    time.sleep(0.6)
+    child.send_signal(signal.SIGINT)
+    child.communicate(timeout=2)
+    assert child.returncode == -signal.SIGINT and not text.out.exists()
+
+
 def test_two_at_once_do_not_mix(program, tmp_path):
     text = Text(tmp_path, pairs=20_000)
     children = [subprocess.Popen([program, *text.command("--vocab-type", "unigram")], stdout=subprocess.PIPE,
