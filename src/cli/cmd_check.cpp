@@ -75,7 +75,8 @@ ExitCode check_hosts(const Options& options) {
 void add_check(CommandLine& line) {
   auto options = std::make_shared<Options>();
   Verb& verb = line.verb(
-      "check", "Hosts, links, compute, and what a training would take; run it as you would train");
+      "check",
+      "Hosts, links, compute, and what a training would take; under the same launcher as train");
   verb.positional("SETTINGS", options->settings, "YAML files and key=value, as for train");
   verb.flag("--json", options->json, "print one JSON object");
   verb.run([options] { return check_hosts(*options); });

@@ -45,8 +45,8 @@ std::string command_text(const std::vector<std::string>& arguments) {
 }
 
 // Two of them use two cores better than two threads of one; batches are too small for more.
-std::string workers() {
-  return usable_cores() >= 2 ? "2" : "1";
+int workers() {
+  return usable_cores() >= 2 ? 2 : 1;
 }
 
 // Shows and runs a command. One that fails has said why: its exit code is ours.
@@ -89,12 +89,16 @@ ExitCode quickstart(const Options& options) {
                                     "run=" + trained};
   };
   std::vector<std::string> train = with_settings("train");
-  train.insert(train.end(), {"--workers", workers()});
+  train.insert(train.end(), {"--workers", std::to_string(workers())});
   if (options.only_data) {
     say(format("\nNext:\n  tandem inspect {} --pairs 5\n  {}\n", data, command_text(train)));
     return ExitCode::ok;
   }
-  run(with_settings("check"));
+  // Alone, as no launcher starts it, but with the threads of one worker: its steps are of the kind
+  // that the training's are.
+  std::vector<std::string> check = with_settings("check");
+  check.push_back(format("threads={}", usable_cores() / workers()));
+  run(check);
   run(train);
   run({"evaluate", "--model", trained, "--src", part("test.en"), "--ref", part("test.de")});
   run({"translate", "--model", trained}, text / "five.en");

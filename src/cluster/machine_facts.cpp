@@ -47,6 +47,10 @@ std::string limit_text(std::int64_t limit) {
   return limit < 0 ? "no limit" : format("{}", limit);
 }
 
+std::string memory_limit_text(std::int64_t limit) {  // in the unit of `ulimit -l`
+  return limit < 0 ? "no limit" : format("{} KiB", limit / 1024);
+}
+
 std::string interface_line(const NetworkInterface& interface) {
   const std::string speed = interface.mbps > 0 ? format(", {} Mbps", interface.mbps) : "";
   return format("interface     {} ({}{}){}{}\n", interface.name, interface.address, speed,
@@ -117,7 +121,7 @@ std::string to_text(const MachineFacts& facts) {
   text += format("disk          {:.1f} GB free here, {:.1f} GB in /dev/shm\n",
                  gb(facts.disk_free_bytes), gb(facts.shared_memory_free_bytes));
   text += format("limits        open files: {}; locked memory: {}\n", limit_text(facts.open_files),
-                 limit_text(facts.locked_bytes));
+                 memory_limit_text(facts.locked_bytes));
   for (const NetworkInterface& interface : facts.interfaces) text += interface_line(interface);
   return text;
 }
@@ -130,7 +134,7 @@ Json to_json(const MachineFacts& facts) {
                         .set("address", interface.address)
                         .set("up", interface.up)
                         .set("loopback", interface.loopback)
-                        .set("mbps", interface.mbps));
+                        .set("mbps", interface.mbps > 0 ? Json(interface.mbps) : Json()));
   }
   return Json::object()
       .set("host", facts.host)

@@ -21,6 +21,14 @@ def test_doctor_speaks_json(tandem):
     told = json.loads(done.stdout)
     assert told["machine"]["host"] == socket.gethostname()
     assert told["machine"]["cores"] == len(os.sched_getaffinity(0))
+    assert all(one["mbps"] is None or one["mbps"] > 0 for one in told["machine"]["interfaces"])
+    assert next(one for one in told["machine"]["interfaces"] if one["loopback"])["mbps"] is None
+
+
+def test_locked_memory_has_a_unit(program):
+    done = subprocess.run([program, "doctor"], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536)))
+    assert "locked memory: 64 KiB\n" in done.stdout, done.stdout
 
 
 def test_doctor_finds_half_a_set_of_launch_variables(tandem):

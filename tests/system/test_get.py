@@ -2,6 +2,7 @@
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -407,6 +408,20 @@ def test_nothing_escapes_the_folder(site):
     site.part().symlink_to(site.tmp_path / "evil")
     assert site.get().returncode == 3
     assert sorted(p.name for p in site.tmp_path.iterdir()) == ["catalog.json", "out"]
+
+
+# ---- what comes next ----
+
+def test_the_next_command_is_the_recipes_and_fits_the_settings_there_are(tandem, repo):
+    configs = [path.read_text() for path in (repo / "configs").glob("*.yaml")]
+    recipes = [path.read_text() for path in (repo / "docs/recipes").glob("*.md")]
+    for corpus in json.loads(tandem("get", "--list", "--json").stdout)["corpora"]:
+        prepare, *train = corpus["next"]
+        out = re.search(r" --out (\S+)", prepare)[1]
+        assert any(f"\n  path: {out}\n" in text for text in configs), prepare
+        assert any(re.search(re.escape(prepare).replace(re.escape("{dir}"), r"\S+") + "\n", text) for text in recipes), prepare
+        for command in train:
+            assert f"\n  path: {out}\n" in (repo / command.split()[2]).read_text()
 
 
 # ---- the user's mistakes ----

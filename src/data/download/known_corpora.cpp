@@ -28,7 +28,8 @@ KnownCorpus multi30k() {
             "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"),
        file("test_2016_flickr.de.gz", 22890,
             "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8")},
-      {"tandem prepare --from {dir} --out {dir}/prepared"},
+      {"tandem prepare --from {dir} --vocab-size 6000 --out data/multi30k",
+       "tandem train configs/multi30k-tiny.yaml --workers 2"},
       {{"train", {"train.en.gz"}, {"train.de.gz"}},
        {"valid", {"val.en.gz"}, {"val.de.gz"}},
        {"test", {"test_2016_flickr.en.gz"}, {"test_2016_flickr.de.gz"}}}};
@@ -40,29 +41,30 @@ KnownCorpus multi30k() {
 // the other two.
 KnownCorpus wmt14_en_de() {
   const std::string site = "https://www.statmt.org/";
-  return {"wmt14-en-de",
-          "WMT 2014 English-German: 4.5 million pairs in archives of 1.7 GB, with newstest2013 and "
-          "2014",
-          {{"training-parallel-europarl-v7.tgz", site + "wmt13/training-parallel-europarl-v7.tgz",
-            657632379, "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7"},
-           {"training-parallel-commoncrawl.tgz", site + "wmt13/training-parallel-commoncrawl.tgz",
-            918311367, "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5"},
-           {"training-parallel-nc-v9.tgz", site + "wmt14/training-parallel-nc-v9.tgz", 80418416,
-            "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485"},
-           {"dev.tgz", site + "wmt14/dev.tgz", std::nullopt, ""},
-           {"test-full.tgz", site + "wmt14/test-full.tgz", std::nullopt, ""}},
-          {"tandem prepare --from {dir} --vocab-size 32768 --drop-duplicates --out {dir}/prepared"},
-          {{"train",
-            {"training-parallel-europarl-v7.tgz:training/europarl-v7.de-en.en",
-             "training-parallel-commoncrawl.tgz:commoncrawl.de-en.en",
-             "training-parallel-nc-v9.tgz:training/news-commentary-v9.de-en.en"},
-            {"training-parallel-europarl-v7.tgz:training/europarl-v7.de-en.de",
-             "training-parallel-commoncrawl.tgz:commoncrawl.de-en.de",
-             "training-parallel-nc-v9.tgz:training/news-commentary-v9.de-en.de"}},
-           {"valid", {"dev.tgz:dev/newstest2013.en"}, {"dev.tgz:dev/newstest2013.de"}},
-           {"test",
-            {"test-full.tgz:test-full/newstest2014-deen-src.en.sgm"},
-            {"test-full.tgz:test-full/newstest2014-deen-ref.de.sgm"}}}};
+  return {
+      "wmt14-en-de",
+      "WMT 2014 English-German: 4.5 million pairs in archives of 1.7 GB, with newstest2013 and "
+      "2014",
+      {{"training-parallel-europarl-v7.tgz", site + "wmt13/training-parallel-europarl-v7.tgz",
+        657632379, "0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7"},
+       {"training-parallel-commoncrawl.tgz", site + "wmt13/training-parallel-commoncrawl.tgz",
+        918311367, "c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5"},
+       {"training-parallel-nc-v9.tgz", site + "wmt14/training-parallel-nc-v9.tgz", 80418416,
+        "cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485"},
+       {"dev.tgz", site + "wmt14/dev.tgz", std::nullopt, ""},
+       {"test-full.tgz", site + "wmt14/test-full.tgz", std::nullopt, ""}},
+      {"tandem prepare --from {dir} --vocab-size 32768 --drop-duplicates --out data/wmt14-en-de"},
+      {{"train",
+        {"training-parallel-europarl-v7.tgz:training/europarl-v7.de-en.en",
+         "training-parallel-commoncrawl.tgz:commoncrawl.de-en.en",
+         "training-parallel-nc-v9.tgz:training/news-commentary-v9.de-en.en"},
+        {"training-parallel-europarl-v7.tgz:training/europarl-v7.de-en.de",
+         "training-parallel-commoncrawl.tgz:commoncrawl.de-en.de",
+         "training-parallel-nc-v9.tgz:training/news-commentary-v9.de-en.de"}},
+       {"valid", {"dev.tgz:dev/newstest2013.en"}, {"dev.tgz:dev/newstest2013.de"}},
+       {"test",
+        {"test-full.tgz:test-full/newstest2014-deen-src.en.sgm"},
+        {"test-full.tgz:test-full/newstest2014-deen-ref.de.sgm"}}}};
 }
 
 }  // namespace
