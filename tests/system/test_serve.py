@@ -99,6 +99,37 @@ def test_a_document_comes_sentence_by_sentence(server):
     assert got[-1] == {"done": True, "sentences": len(SRC) * 12}
 
 
+def test_a_document_under_way_is_answered_to_its_end(serve):
+    leaving = serve("--threads", 1)
+    document = "\n".join(SRC * 100)
+    connection = http.client.HTTPConnection("127.0.0.1", leaving.port, timeout=TIMEOUT)
+    connection.request("POST", "/translate", json.dumps({"document": document}), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert json.loads(answer.readline())["text"] == TGT[0]
+    leaving.process.send_signal(signal.SIGTERM)
+    rest = [json.loads(line) for line in answer]
+    connection.close()
+    assert len(rest) == 100 * len(SRC) and rest[-1] == {"done": True, "sentences": 100 * len(SRC)}
+    assert leaving.process.wait(TIMEOUT) == 0
+
+
+def test_no_range_is_cut_out_of_an_answer(server):
+    whole = server.ask("GET", "/")[2]
+    for ranges in ("bytes=0-9", "bytes=-5", "bytes=2-3,5-9"):
+        status, headers, body = server.ask("GET", "/", headers={"Range": ranges})
+        assert status == 200 and body == whole and "Content-Range" not in headers, ranges
+    as_json = {"Content-Type": "application/json", "Range": "bytes=0-3"}
+    status, _, body = server.ask("POST", "/translate", json.dumps({"text": SRC[0]}), as_json)
+    assert status == 200 and json.loads(body)["text"] == TGT[0]
+
+
+def test_a_request_has_one_host(server):
+    assert b" 200 " in server.raw(b"GET /health HTTP/1.1\r\nHost: LOCALHOST:80\r\nConnection: close\r\n\r\n").split(b"\r\n")[0]
+    for first, second in [("localhost", "evil.example"), ("evil.example", "localhost"), ("localhost", "localhost")]:
+        answer = server.raw(f"GET /health HTTP/1.1\r\nHost: {first}\r\nHost: {second}\r\nConnection: close\r\n\r\n".encode())
+        assert b" 400 " in answer.split(b"\r\n")[0]
+
+
 def test_many_clients_get_their_own_answers(server):
     def client(number):
         rng = random.Random(number)
@@ -134,7 +165,7 @@ def test_mistakes_of_clients_have_their_status(server):
             (400, "POST", "/translate", "[" * 100000, as_json),
             (415, "POST", "/translate", '{"text": "a"}', {"Content-Type": "text/plain"}), (405, "GET", "/translate", None, {}),
             (405, "PUT", "/translate", None, {}), (404, "GET", "/etc/passwd", None, {}), (404, "GET", "/../../etc/passwd", None, {}),
-            (404, "POST", "/", "{}", as_json), (403, "GET", "/", None, {"Host": "evil.example"}),
+            (404, "POST", "/nothing", "{}", as_json), (405, "POST", "/", "{}", as_json), (405, "DELETE", "/health", None, {}), (403, "GET", "/", None, {"Host": "evil.example"}),
             (413, "POST", "/translate", json.dumps({"text": "a" * 2_000_000}), as_json), (414, "GET", "/" + "a" * 5000, None, {})]:
         try:
             got, _, answer = server.ask(method, path, body, headers)

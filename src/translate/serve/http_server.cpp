@@ -87,13 +87,15 @@ class Listener : public httplib::Server {
     served_client = &client;
     while (client.wait_for_request(stopping_)) {
       bool closed = false;
-      const bool answered = process_request(stream, false, closed, nullptr);
+      const bool answered = process_request(stream, false, closed, serve_whole);
       if (!answered) refuse(client);
       if (!answered || closed || !client.is_request_whole()) break;
     }
     served_client = nullptr;
     return true;
   }
+  // The library would cut a range out of the answer and still call it whole.
+  static void serve_whole(httplib::Request& request) { request.ranges.clear(); }
   // The library says nothing where not even a first line came.
   static void refuse(ClientConnection& client);
 
@@ -162,8 +164,9 @@ void Listener::refuse(ClientConnection& client) {
              status, body.size(), body));
 }
 
-// Where a request ends must be beyond doubt: 400, 411 or 413, else 0.
-int framing_mistake(const httplib::Request& request, std::size_t most_body_bytes) {
+// Where a request ends and whom it asks must be beyond doubt: 400, 411 or 413, else 0.
+int head_mistake(const httplib::Request& request, std::size_t most_body_bytes) {
+  if (request.get_header_value_count("Host") > 1) return 400;
   const std::size_t lengths = request.get_header_value_count("Content-Length");
   const std::size_t codings = request.get_header_value_count("Transfer-Encoding");
   if (lengths + codings > 1) return 400;
@@ -198,12 +201,15 @@ void put_answer(HttpAnswer answer, Clock::time_point start, httplib::Response& t
     to.set_content(std::move(answer.body), answer.type);
     return;
   }
+  // All parts in one call: between two the library leaves when the server is to end.
   to.set_chunked_content_provider(
       answer.type, [next = std::move(answer.next_part)](std::size_t, httplib::DataSink& sink) {
-        std::string part;
-        const bool more = next(part);
-        if (!part.empty() && !sink.write(part.data(), part.size())) return false;
-        if (!more) sink.done();
+        for (bool more = true; more;) {
+          std::string part;
+          more = next(part);
+          if (!part.empty() && !sink.write(part.data(), part.size())) return false;
+        }
+        sink.done();
         return true;
       });
 }
@@ -255,7 +261,7 @@ struct HttpServer::Impl {
                                          std::size_t most_body_bytes) const {
     using Response = httplib::Server::HandlerResponse;
     served_client->head_is_whole();
-    const int mistake = from.path.size() > kMostPath ? 414 : framing_mistake(from, most_body_bytes);
+    const int mistake = from.path.size() > kMostPath ? 414 : head_mistake(from, most_body_bytes);
     if (mistake != 0) {
       to.status = mistake;
       return Response::Handled;

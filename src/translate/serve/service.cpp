@@ -1,5 +1,7 @@
 #include "translate/serve/service.h"
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <exception>
 #include <thread>
@@ -16,6 +18,8 @@ namespace {
 using Clock = TranslationQueue::Clock;
 
 constexpr std::size_t kDocumentWindow = 32;  // sentences of one document that wait at a time
+constexpr std::array<std::string_view, 5> kGetPaths{"/", "/serve.css", "/serve.js", "/health",
+                                                    "/metrics"};
 
 HttpAnswer error_answer(int status, std::string_view what) {
   HttpAnswer answer{status, "application/json", {}, {}, {}};
@@ -26,6 +30,18 @@ HttpAnswer error_answer(int status, std::string_view what) {
 HttpAnswer busy_answer(std::string_view what) {
   HttpAnswer answer = error_answer(503, what);
   answer.headers.emplace_back("Retry-After", "1");
+  return answer;
+}
+
+HttpAnswer token_wanted() {
+  HttpAnswer answer = error_answer(401, "this needs the server's token");
+  answer.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return answer;
+}
+
+HttpAnswer wrong_method(std::string_view path, const char* allowed) {
+  HttpAnswer answer = error_answer(405, format("{} takes {}", path, allowed));
+  answer.headers.emplace_back("Allow", allowed);
   return answer;
 }
 
@@ -51,6 +67,18 @@ Json json_of_translation(const LineTranslation& translation) {
       .set("text", translation.hypotheses.front().text)
       .set("score", translation.hypotheses.front().score)
       .set("alternatives", std::move(alternatives));
+}
+
+// HTTP takes names in large letters and in small ones for the same.
+bool same_name(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+// "application/json ; charset=utf-8" without what stands behind the type.
+std::string_view media_type(std::string_view content_type) {
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  return type.substr(0, type.find_last_not_of(" \t") + 1);
 }
 
 // "name:80", "[::1]:80" without the port.
@@ -89,6 +117,8 @@ class DocumentStream {
                  .set("score", translation.hypotheses.front().score)
                  .dump() +
              "\n";
+    } catch (const EnvError& error) {
+      return fail(error.what(), part);
     } catch (const std::exception&) {  // the headers are out: all that is left is to say so
       return fail("the translation failed", part);
     }
@@ -98,10 +128,13 @@ class DocumentStream {
   }
 
  private:
-  // False: the queue takes nothing now, and nothing of this document is in it.
+  // False: the queue takes nothing now, and nothing of this document is in it. A sentence may wait
+  // for those before it as long as each of them may take.
   bool fill(Clock::time_point deadline) {
     while (sent_ < request_.sentences.size() && results_.size() < kDocumentWindow) {
-      auto result = queue_.submit({request_.sentences[sent_]}, request_.search, deadline);
+      const auto before = static_cast<std::int64_t>(results_.size());
+      auto result =
+          queue_.submit({request_.sentences[sent_]}, request_.search, deadline + timeout_ * before);
       if (!result) break;
       results_.push_back(std::move(result->front()));
       ++sent_;
@@ -124,14 +157,15 @@ class DocumentStream {
 
 bool is_local_host(std::string_view host) {
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
-  return host == "localhost" || host == "::1" || (is_number && host.starts_with("127."));
+  return same_name(host, "localhost") || host == "::1" || (is_number && host.starts_with("127."));
 }
 
 bool TranslationService::may_ask(const HttpRequest& request) const {
   if (settings_.token.empty()) return true;
   constexpr std::string_view kBearer = "Bearer ";
   const std::string_view given = request.authorization;
-  return given.starts_with(kBearer) && equal_secrets(given.substr(kBearer.size()), settings_.token);
+  return same_name(given.substr(0, kBearer.size()), kBearer) &&
+         equal_secrets(given.substr(kBearer.size()), settings_.token);
 }
 
 HttpAnswer TranslationService::answer(const HttpRequest& request) const {
@@ -139,15 +173,13 @@ HttpAnswer TranslationService::answer(const HttpRequest& request) const {
       !is_local_host(without_port(request.host))) {
     return error_answer(403, "this server answers to 127.0.0.1, ::1 and localhost only");
   }
-  const bool is_translate = request.path == "/translate";
-  if (request.method == "GET" && !is_translate) return get(request);
-  if (!is_translate) return error_answer(404, "there is nothing here; POST to /translate");
-  if (request.method != "POST") {
-    HttpAnswer refused = error_answer(405, "/translate takes POST");
-    refused.headers.emplace_back("Allow", "POST");
-    return refused;
+  if (request.path == "/translate") {
+    return request.method == "POST" ? translate(request) : wrong_method(request.path, "POST");
   }
-  return translate(request);
+  if (std::ranges::find(kGetPaths, request.path) == kGetPaths.end()) {
+    return error_answer(404, "there is nothing here; there are /, /translate, /health, /metrics");
+  }
+  return request.method == "GET" ? get(request) : wrong_method(request.path, "GET, HEAD");
 }
 
 HttpAnswer TranslationService::get(const HttpRequest& request) const {
@@ -159,22 +191,19 @@ HttpAnswer TranslationService::get(const HttpRequest& request) const {
     answer.body = Json::object().set("status", "ok").set("waiting", queue_.waiting()).dump() + "\n";
     return answer;
   }
-  if (request.path != "/metrics") {
-    return error_answer(404, "there is nothing here; there are /, /translate, /health, /metrics");
-  }
-  if (!may_ask(request)) return error_answer(401, "this needs the server's token");
-  return {
-      200, "text/plain; version=0.0.4", metrics_.text(queue_.waiting(), queue_.running()), {}, {}};
+  if (!may_ask(request)) return token_wanted();
+  return {// /metrics
+          200,
+          "text/plain; version=0.0.4",
+          metrics_.text(queue_.waiting(), queue_.running()),
+          {},
+          {}};
 }
 
 HttpAnswer TranslationService::translate(const HttpRequest& request) const {
-  if (!may_ask(request)) {
-    HttpAnswer refused = error_answer(401, "this needs the server's token");
-    refused.headers.emplace_back("WWW-Authenticate", "Bearer");
-    return refused;
-  }
+  if (!may_ask(request)) return token_wanted();
   // A browser sends this type to another site only after it asked whether it may.
-  if (!request.content_type.starts_with("application/json")) {
+  if (!same_name(media_type(request.content_type), "application/json")) {
     return error_answer(415, "the body must be application/json");
   }
   try {

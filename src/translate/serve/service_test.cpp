@@ -3,12 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "base/error.h"
 #include "base/json.h"
 
 namespace tandem {
 namespace {
 
 using testing::HasSubstr;
+
+constexpr const char* kJson = "application/json";
 
 // Translates into upper case.
 void shout(const std::vector<std::string>& lines, const SearchSettings& search, const MoreLines&,
@@ -23,6 +28,13 @@ void shout(const std::vector<std::string>& lines, const SearchSettings& search, 
     }
     tell(line, std::move(translation));
   }
+}
+
+// Its parts, one after the other.
+std::string all_of(const HttpAnswer& answer) {
+  std::string all, part;
+  while (answer.next_part(part)) all += part;
+  return all + part;
 }
 
 class Service : public testing::Test {
@@ -69,6 +81,32 @@ TEST_F(Service, ADocumentIsAnsweredSentenceBySentenceHoweverLong) {
   EXPECT_EQ(Json::parse(part, "line").at("sentences").as_int(), 100);
 }
 
+TEST_F(Service, ASentenceOfADocumentHasItsTimeHoweverManyWaitBeforeIt) {
+  using std::chrono::milliseconds;
+  settings_.timeout = milliseconds(500);
+  TranslationQueue slow({.threads = 1, .batch_bytes = 1}, [](const auto& lines, const auto& search,
+                                                             const auto& more, const auto& tell) {
+    std::this_thread::sleep_for(milliseconds(25));
+    shout(lines, search, more, tell);
+  });
+  std::string document;
+  for (int i = 0; i < 40; ++i) document += "Some words.\n";
+  const std::string body = Json::object().set("document", document).dump();
+  const HttpAnswer answer = TranslationService(settings_, slow, metrics_)
+                                .answer({"POST", "/translate", "localhost", "", kJson, body});
+  EXPECT_THAT(all_of(answer), HasSubstr(R"({"done":true,"sentences":40})"));
+}
+
+TEST_F(Service, ADocumentEndsWithWhatWentWrong) {
+  TranslationQueue broken({}, [](const auto&, const auto&, const auto&, const auto&) {
+    throw EnvError("the device is gone");
+  });
+  const HttpAnswer answer =
+      TranslationService(settings_, broken, metrics_)
+          .answer({"POST", "/translate", "localhost", "", kJson, R"({"document": "a"})"});
+  EXPECT_EQ(all_of(answer), "{\"error\":\"the device is gone\"}\n");
+}
+
 TEST_F(Service, OverloadIs503AndSaysWhenToComeBack) {
   Json texts = Json::array();
   for (int i = 0; i < 41; ++i) texts.push("a");
@@ -83,12 +121,17 @@ TEST_F(Service, ATokenIsAskedForWhereItMatters) {
   EXPECT_EQ(post(R"({"text": "a"})", "Bearer 0123456789abcdeF").status, 401);
   EXPECT_EQ(post(R"({"text": "a"})", "Bearer ").status, 401);
   EXPECT_EQ(post(R"({"text": "a"})", "Bearer 0123456789abcdef").status, 200);
-  EXPECT_EQ(get("/metrics").status, 401);
+  EXPECT_EQ(post(R"({"text": "a"})", "bearer 0123456789abcdef").status, 200);
+  for (const HttpAnswer& refused : {get("/metrics"), post(R"({"text": "a"})")}) {
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_THAT(refused.headers, testing::Contains(testing::Pair("WWW-Authenticate", "Bearer")));
+  }
   EXPECT_EQ(get("/health", "any.example").status, 200);
 }
 
 TEST_F(Service, WithoutATokenOnlyOwnNamesAreAnswered) {
-  for (const char* host : {"127.0.0.1", "127.0.0.1:1", "localhost:8080", "[::1]:8080"}) {
+  for (const char* host :
+       {"127.0.0.1", "127.0.0.1:1", "localhost:8080", "LocalHost", "[::1]:8080"}) {
     EXPECT_EQ(get("/health", host).status, 200) << host;
   }
   for (const char* host : {"", "evil.example", "127.evil.example:8080", "10.0.0.1"}) {
@@ -104,6 +147,25 @@ TEST_F(Service, WhatIsWrongHasItsStatus) {
   EXPECT_EQ(ask({"POST", "/translate", "localhost", "", "text/plain", R"({"text": "a"})"}).status,
             415);
   EXPECT_EQ(ask({"DELETE", "/translate", "localhost", "", "", ""}).status, 405);
+  for (const char* path : {"/", "/serve.js", "/health", "/metrics"}) {
+    const HttpAnswer refused = ask({"POST", path, "localhost", "", kJson, "{}"});
+    EXPECT_EQ(refused.status, 405) << path;
+    EXPECT_THAT(refused.headers, testing::Contains(testing::Pair("Allow", "GET, HEAD")));
+  }
+}
+
+TEST_F(Service, TheTypeIsReadAsHttpWritesIt) {
+  const auto status_of = [&](const char* type) {
+    return ask({"POST", "/translate", "localhost", "", type, R"({"text": "a"})"}).status;
+  };
+  for (const char* type :
+       {"application/json", "Application/JSON", "application/json ; charset=utf-8"}) {
+    EXPECT_EQ(status_of(type), 200) << type;
+  }
+  for (const char* type :
+       {"", "application/jsonp", "application/json-seq", "text/plain;application/json"}) {
+    EXPECT_EQ(status_of(type), 415) << type;
+  }
 }
 
 TEST_F(Service, ThePageAsksNobodyElse) {
