@@ -63,7 +63,8 @@ ExitCode evaluate(const Options& options) {
   }
   const TranslationModel model = open_model(options.common);
   TranslateSettings settings = settings_of(model, options.common);
-  const auto sources = read_sentences(options.src), references = read_sentences(options.ref);
+  const auto sources = read_sentences(options.src, LineEnds::clean),
+             references = read_sentences(options.ref);
   if (sources.size() != references.size()) {
     throw UserError(
         format("{} has {} lines but {} has {}; line i of one must be the translation "

@@ -1,5 +1,7 @@
 #include "cli/line_filter.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <limits>
 #include <vector>
@@ -23,12 +25,15 @@ struct Block {
 }  // namespace
 
 void filter_lines(std::size_t threads, const std::function<LineAction()>& make_action) {
+  const bool interactive = ::isatty(STDIN_FILENO) == 1;  // each line is answered at once
+  const std::size_t block_bytes = interactive ? 0 : kBlockBytes;
   LineReader reader("-", std::numeric_limits<std::size_t>::max(), LineEnds::raw);
   const auto read = [&](Block& block) {
     block.text.clear();
     block.ends.clear();
     block.first_line = reader.line_number() + 1;
-    for (std::string_view line; block.text.size() < kBlockBytes && reader.next(line);) {
+    const auto has_room = [&] { return block.ends.empty() || block.text.size() < block_bytes; };
+    for (std::string_view line; has_room() && reader.next(line);) {
       block.text.append(line);
       block.ends.push_back(block.text.size());
     }
@@ -50,8 +55,9 @@ void filter_lines(std::size_t threads, const std::function<LineAction()>& make_a
       }
     };
   };
-  const auto write = [](Block& block) {
-    if (std::fwrite(block.out.data(), 1, block.out.size(), stdout) != block.out.size()) {
+  const auto write = [interactive](Block& block) {
+    if (std::fwrite(block.out.data(), 1, block.out.size(), stdout) != block.out.size() ||
+        (interactive && std::fflush(stdout) != 0)) {
       throw EnvError("cannot write to standard output: it is closed or its disk is full");
     }
   };

@@ -4,15 +4,14 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "base/text_file.h"
 #include "base/utf8.h"
 #include "translate/python_text.h"
 
 namespace tandem {
 
-std::vector<std::string> read_sentences(const std::string& path) {
+std::vector<std::string> read_sentences(const std::string& path, LineEnds ends) {
   constexpr std::size_t kMaxLineBytes = 16 << 20;  // a line of that length takes 1 GB of tables
-  LineReader reader(path, kMaxLineBytes);
+  LineReader reader(path, kMaxLineBytes, ends);
   const std::string name = text_name(path);
   std::vector<std::string> lines;
   std::string_view line;

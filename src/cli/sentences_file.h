@@ -4,12 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "base/text_file.h"
+
 namespace tandem {
 
-// Lines without the white space at their ends, which sacreBLEU removes when it reads them. Only in
-// one thing do we read otherwise: a byte order mark is no text here, but a character to sacreBLEU.
-// Plain or gzip, "-" is standard input. A line that is no UTF-8 is a UserError that names it.
-std::vector<std::string> read_sentences(const std::string& path);
+// Lines without the white space at their ends, as sacreBLEU reads them: to it a byte order mark is
+// a character of the first word. ends=clean: to be translated, where such a mark is no text. Plain
+// or gzip, "-" is standard input. A line that is no UTF-8 is a UserError that names it.
+std::vector<std::string> read_sentences(const std::string& path, LineEnds ends = LineEnds::raw);
 
 // As it is called in a message.
 std::string text_name(const std::string& path);

@@ -1,6 +1,8 @@
 """encode and decode against SentencePiece's own tools, for every kind of model."""
 
+import os
 import random
+import select
 import shutil
 import subprocess
 
@@ -153,3 +155,17 @@ def test_a_full_disk_behind_standard_output_is_an_error(program, bpe):
         done = subprocess.run([program, "encode", "--vocab", bpe], input=b"a line of text\n" * 10000, stdout=full,
                               stderr=subprocess.PIPE)
     assert done.returncode == 3 and b"standard output" in done.stderr
+
+
+def test_a_terminal_is_answered_line_by_line(program, bpe, tandem):
+    expected = tandem("encode", "--vocab", bpe, input="a line\n").stdout.encode()
+    outside, inside = os.openpty()
+    process = subprocess.Popen([program, "encode", "--vocab", bpe], stdin=inside, stdout=subprocess.PIPE)
+    os.close(inside)
+    for line, answer in [(b"a line\n", expected), (b"\n", b"\n"), (b"a line\n", expected)]:
+        os.write(outside, line)
+        assert select.select([process.stdout], [], [], 60)[0], "no answer"
+        assert process.stdout.readline() == answer
+    os.write(outside, b"\x04")  # Ctrl-D
+    assert process.wait(60) == 0
+    os.close(outside)

@@ -72,9 +72,9 @@ def write(path, lines, end="\n"):
 
 
 def write_corpus(folder, texts):
-    """Paths of the texts, and the lines as sacreBLEU's program reads them (but for a byte order mark)."""
+    """Paths of the texts, and the lines as sacreBLEU's program reads them."""
     paths = [write(folder / f"text{i}", text) for i, text in enumerate(texts)]
-    return paths, [[line.rstrip() for line in open(p, encoding="utf-8-sig", newline="\n")] for p in paths]
+    return paths, [[line.rstrip() for line in open(p, encoding="utf-8", newline="\n")] for p in paths]
 
 
 def assert_equals_sacrebleu(tandem, paths, texts, tokenize, lowercase):
@@ -106,8 +106,7 @@ def assert_equals_sacrebleu(tandem, paths, texts, tokenize, lowercase):
 
 def sacrebleu_text(hyp, refs, *options):
     """What sacreBLEU's own program prints."""
-    command = [sys.executable, "-m", "sacrebleu", *map(str, refs), "-i", str(hyp), "-f", "text", "-e", "utf-8-sig",
-               *options]
+    command = [sys.executable, "-m", "sacrebleu", *map(str, refs), "-i", str(hyp), "-f", "text", *options]
     environment = {**os.environ, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
@@ -172,11 +171,13 @@ def test_lines_are_read_as_sacrebleu_reads_them(tandem, tmp_path):
         assert " = 100.000000000" in ours.stdout
 
 
-def test_a_byte_order_mark_is_no_text(tandem, tmp_path):
-    """The one difference from sacreBLEU, to which it is a character of the first word."""
-    plain = write(tmp_path / "plain", ["ein Haus am See"])
-    marked = write(tmp_path / "marked", ["\ufeffein Haus am See"])
-    assert tandem("score", marked, plain).stdout == tandem("score", plain, plain).stdout
+def test_a_byte_order_mark_is_what_it_is_to_sacrebleu(tandem, tmp_path):
+    """A character of the first word, also before a line end of Windows and a NUL."""
+    plain = write(tmp_path / "plain", ["ein Haus am See", "zwei\x00drei", "", "vier"])
+    marked = write(tmp_path / "marked", ["\ufeffein Haus am See", "zwei\x00drei", "\x00", "vier"], "\r\n")
+    for hyp, ref in [(marked, plain), (plain, marked), (marked, marked)]:
+        ours = tandem("score", hyp, ref, "--width", "9")
+        assert ours.stdout == sacrebleu_text(hyp, [ref], "-w", "9", "-m", "bleu", "chrf"), (hyp, ref)
 
 
 def test_every_known_code_point_has_the_class_that_regex_gives_it(tandem, tmp_path):

@@ -212,3 +212,13 @@ def test_a_closed_output_is_an_error(program, model):
     with open("/dev/full", "w") as full:
         done = subprocess.run([program, "translate", "--model", model], input=b"no.\n", stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 3 and b"standard output" in done.stderr
+
+
+def test_a_byte_order_mark_is_not_translated(tandem, model, tmp_path):
+    (tmp_path / "src").write_text(lines(SRC))
+    (tmp_path / "ref").write_text(lines(TGT))
+    (tmp_path / "marked").write_text("\ufeff" + lines(SRC))
+    for name in ("src", "marked"):
+        done = tandem("evaluate", "--model", model, "--src", tmp_path / name, "--ref", tmp_path / "ref", "--out", tmp_path / f"{name}.out")
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "marked.out").read_text() == (tmp_path / "src.out").read_text() == lines(TGT)
