@@ -1,5 +1,7 @@
 #include "model/model_folder.h"
 
+#include "base/error.h"
+#include "base/format.h"
 #include "base/hash.h"
 #include "config/dump.h"
 #include "config/load.h"
@@ -20,6 +22,21 @@ std::string hash_of_values(const FlatParams& params, const Tensor& values) {
                                             static_cast<std::size_t>(slot.count))));
   }
   return hash_text(hasher.value());
+}
+
+// Searching with such weights would find nothing to say, and not say why.
+void refuse_non_numbers(const FlatParams& params, const fs::path& weights) {
+  const auto is_finite = [](const Tensor& values) {
+    return at::isfinite(values).all().item<bool>();
+  };
+  if (is_finite(params.values())) return;
+  for (const FlatParams::Slot& slot : params.slots()) {
+    if (is_finite(params.values().narrow(0, slot.offset, slot.count))) continue;
+    throw UserError(
+        format("{}: {} holds values that are not numbers; take another model or an "
+               "earlier checkpoint",
+               weights.string(), slot.name));
+  }
 }
 
 }  // namespace
@@ -47,6 +64,7 @@ ModelFolder load_model_folder(const fs::path& folder, at::Device device, at::Sca
   loaded.model =
       std::make_unique<Transformer>(loaded.config.model, loaded.vocab->size(), device, compute);
   read_flat(file, loaded.model->params(), loaded.model->params().values());
+  refuse_non_numbers(loaded.model->params(), file.path());
   loaded.metadata = file.metadata();
   return loaded;
 }

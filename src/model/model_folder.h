@@ -29,8 +29,8 @@ struct ModelFolder {
   TextMap metadata;
 };
 
-// folder: as find_model_folder() gives it. A file that is missing, damaged or of another model is a
-// UserError that names it.
+// folder: as find_model_folder() gives it. A file that is missing, damaged, of another model or
+// without numbers for weights is a UserError that names it.
 ModelFolder load_model_folder(const fs::path& folder, at::Device device,
                               at::ScalarType compute = at::kFloat);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 
 #include "base/error.h"
@@ -84,6 +85,17 @@ TEST_F(ModelFolderTest, RefusesDamagedWeights) {
   file.put('x');
   file.close();
   EXPECT_THAT(load_failure(), AllOf(HasSubstr(kModelWeights), HasSubstr("damaged")));
+}
+
+TEST_F(ModelFolderTest, RefusesWeightsThatAreNotNumbers) {
+  Transformer model(config_.model, vocab_->size(), at::kCPU);
+  model.initialize(3);
+  const auto& slot = model.params().slots().back();
+  const Tensor values = model.params().values().clone();
+  values[slot.offset] = std::nan("");
+  write_model_folder(folder_, config_, model.params(), values, vocab_->model_bytes());
+  EXPECT_THAT(load_failure(),
+              AllOf(HasSubstr(kModelWeights), HasSubstr(slot.name), HasSubstr("not numbers")));
 }
 
 TEST_F(ModelFolderTest, RefusesMissingFilesAndOtherSettings) {

@@ -235,9 +235,90 @@ def test_import_refuses_what_it_would_compute_otherwise(tandem, trained, tmp_pat
         done = tandem("import", folder, "--out", tmp_path / "in")
         assert done.returncode == 2 and not (tmp_path / "in").exists(), (key, done.stderr)
     (folder / "config.json").write_text(json.dumps(config))
+    weights = safetensors_numpy.load_file(folder / "model.safetensors")
+    shared = weights["model.shared.weight"]
+    fc1 = weights["model.encoder.layers.0.fc1.weight"]
+    for name, array in [("lm_head.weight", shared + 1), ("model.decoder.embed_tokens.weight", shared[:-1]),
+                        ("model.encoder.embed_positions.weight", numpy.ones((config["max_position_embeddings"], config["d_model"]), "f4")),
+                        ("model.encoder.layers.1.fc1.weight", fc1), ("model.encoder.layer_norm.bias", shared[0])]:
+        safetensors_numpy.save_file({**weights, name: array}, folder / "model.safetensors")
+        done = tandem("import", folder, "--out", tmp_path / "in")
+        assert done.returncode == 2 and "model.safetensors" in done.stderr and name in done.stderr, (name, done.stderr)
+    for name, array, why in [("model.shared.weight", numpy.full_like(shared, numpy.nan), "not numbers"),
+                             ("model.encoder.layers.0.fc1.weight", fc1.astype("f8"), "fp32"),
+                             ("model.encoder.layers.0.fc1.weight", fc1.T.copy(), "shape")]:
+        safetensors_numpy.save_file({**weights, name: array}, folder / "model.safetensors")
+        done = tandem("import", folder, "--out", tmp_path / "in")
+        assert done.returncode == 2 and name in done.stderr and why in done.stderr, (name, done.stderr)
+    safetensors_numpy.save_file(weights, folder / "model.safetensors")
     vocab = json.loads((folder / "vocab.json").read_text())
     names = list(vocab)
     vocab[names[10]], vocab[names[11]] = vocab[names[11]], vocab[names[10]]
     (folder / "vocab.json").write_text(json.dumps(vocab))
     done = tandem("import", folder, "--out", tmp_path / "in")
     assert done.returncode == 2 and "source.spm" in done.stderr
+
+
+def test_import_names_the_file_and_the_key(tandem, trained, tmp_path):
+    folder = exported(tandem, trained("norm=post"), tmp_path / "out", "--format", "huggingface")
+
+    def refused(name, content):
+        original = (folder / name).read_text()
+        (folder / name).write_text(json.dumps(content(json.loads(original))))
+        done = tandem("import", folder, "--out", tmp_path / "in")
+        (folder / name).write_text(original)
+        assert done.returncode == 2 and not (tmp_path / "in").exists() and f"/{name}:" in done.stderr, (name, done.stderr)
+        return done.stderr
+
+    for name, key, value in [
+            ("config.json", "d_model", "32"), ("config.json", "d_model", 64.5), ("config.json", "d_model", None), ("config.json", "dropout", "x"),
+            ("config.json", "scale_embedding", 1), ("config.json", "activation_function", 3), ("config.json", "encoder_layers", -1),
+            ("config.json", "max_position_embeddings", 1), ("config.json", "forced_bos_token_id", 5), ("config.json", "eos_token_id", [2]),
+            ("generation_config.json", "length_penalty", -1), ("generation_config.json", "num_beams", "4"),
+            ("generation_config.json", "num_beams", 1000), ("generation_config.json", "forced_bos_token_id", 5),
+            ("generation_config.json", "decoder_start_token_id", 0), ("generation_config.json", "eos_token_id", 5),
+            ("tokenizer_config.json", "model_max_length", 0), ("tokenizer_config.json", "model_max_length", -5),
+            ("tokenizer_config.json", "model_max_length", "x"), ("vocab.json", "<s>", "1")]:
+        assert key in refused(name, lambda content: {**content, key: value}), (name, key)
+    for name in ("config.json", "generation_config.json", "tokenizer_config.json", "vocab.json"):
+        assert "object" in refused(name, lambda content: [content])
+
+
+def test_import_takes_null_for_not_set(tandem, trained, tmp_path):
+    folder = exported(tandem, trained("norm=post"), tmp_path / "out", "--format", "huggingface")
+    for name, keys in [("config.json", ["dropout", "forced_bos_token_id"]), ("tokenizer_config.json", ["model_max_length"]),
+                       ("generation_config.json", ["num_beams", "length_penalty", "decoder_start_token_id", "forced_bos_token_id"])]:
+        content = json.loads((folder / name).read_text())
+        (folder / name).write_text(json.dumps({**content, **dict.fromkeys(keys)}))
+    done = tandem("import", folder, "--out", tmp_path / "in")
+    assert done.returncode == 0, done.stderr
+
+
+def test_import_takes_arrays_that_say_the_same_again(tandem, trained, tmp_path):
+    """As older releases of transformers saved them: every name of a tied matrix, and the positions."""
+    model = trained("norm=post")
+    folder = exported(tandem, model, tmp_path / "out", "--format", "huggingface")
+    theirs = transformers.MarianMTModel.from_pretrained(folder).model
+    weights = safetensors_numpy.load_file(folder / "model.safetensors")
+    for name in ("lm_head", "model.encoder.embed_tokens", "model.decoder.embed_tokens"):
+        weights[f"{name}.weight"] = weights["model.shared.weight"].copy()
+    for side, stack in (("encoder", theirs.encoder), ("decoder", theirs.decoder)):
+        weights[f"model.{side}.embed_positions.weight"] = stack.embed_positions.weight.detach().numpy().copy()
+    safetensors_numpy.save_file(weights, folder / "model.safetensors")
+    done = tandem("import", folder, "--out", tmp_path / "in")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "in/model.safetensors").read_bytes()[-1000:] == (model / "model.safetensors").read_bytes()[-1000:]
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+def test_import_takes_half_precision(tandem, trained, tmp_path, kind):
+    folder = exported(tandem, trained("norm=post"), tmp_path / "out", "--format", "huggingface")
+    whole = transformers.MarianMTModel.from_pretrained(folder)
+    whole.to(getattr(torch, kind)).save_pretrained(tmp_path / "half")
+    for name in ("vocab.json", "source.spm", "target.spm"):
+        (tmp_path / "half" / name).write_bytes((folder / name).read_bytes())
+    done = tandem("import", tmp_path / "half", "--out", tmp_path / "in")
+    assert done.returncode == 0, done.stderr
+    words = safetensors_numpy.load_file(tmp_path / "in/model.safetensors")["embedding.weight"]
+    rounded = whole.model.shared.weight.detach().float().numpy()
+    assert words.dtype == numpy.float32 and (words[:len(rounded)] == rounded).all()

@@ -1,6 +1,6 @@
 // import_huggingface: a MarianMT directory (transformers: config.json, model.safetensors,
 // source.spm, vocab.json ...) as a model folder, to translate, evaluate or serve it. What
-// export_huggingface() writes comes back to the bit.
+// export_huggingface() writes comes back to the bit; weights in half precision become fp32.
 #pragma once
 
 #include "translate/export/out_folder.h"
