@@ -46,33 +46,25 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
     own_store_ = memory_store();
     return;
   }
+  host_ = options.host.name;
   launched_ = describe(options.launch, options.host.name);
-  const bool speaks = options.launch.rank == 0;
-  if (speaks) options.say = say;
-  const auto keep_as = [this](const char* kind) {
-    return [this, kind](const std::string& text) {
-      const std::lock_guard lock(mutex_);
-      events_.push_back({kind, text});
-    };
-  };
-  options.on_event = keep_as("straggler");
-  // Rank 0's become events of the journal, as it writes it; another worker's are lines of its log.
-  const auto told_as = [&](const char* kind) -> std::function<void(const std::string&)> {
-    if (speaks) return keep_as(kind);
-    return
-        [host = options.host.name](const std::string& text) { say(format("{}: {}", host, text)); };
-  };
-  options.on_refused = told_as("stranger");
+  first_ = options.launch.rank == 0;
+  if (first_) options.say = say;
+  options.on_event = [this](const std::string& text) { tell("straggler", text); };
+  options.on_refused = [this](const std::string& text) { tell("stranger", text); };
   options.stop = &stop;
   options.on_lost = [this](const std::string& cause) { lost(cause); };
   options.on_cut_off = [this](const std::string& why) { cut_off(why); };
   meeting_ = meet(options);
-  if (speaks && meeting_->world().hosts() > 1) say(meeting_->reason());
+  if (first_ && meeting_->world().hosts() > 1) say(meeting_->reason());
+  work([&] { connect(); });
+}
 
+void Team::connect() {
   CommSetting setting;
   setting.address = meeting_->world().self().address;
   setting.timeout = kPatience;
-  setting.device = device_of(config.device, meeting_->world().self().local_rank);
+  setting.device = device_of(device_, meeting_->world().self().local_rank);
   check_device(setting.device);
   if (setting.device.is_cuda()) {
     // NCCL would choose by itself: it takes the interface that was checked, unless told otherwise.
@@ -82,9 +74,9 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   setting.explain = [this](const std::string& reason) {
     return meeting_->heartbeat().explain(reason);
   };
-  setting.warn = told_as("warning");
+  setting.warn = [this](const std::string& text) { tell("warning", text); };
   setting.sign = &meeting_->heartbeat().work_sign();
-  work([&] { comm_ = std::make_unique<Comm>(meeting_->store(), meeting_->world(), setting); });
+  comm_ = std::make_unique<Comm>(meeting_->store(), meeting_->world(), setting);
 }
 
 Team::~Team() = default;
@@ -173,6 +165,12 @@ std::unique_ptr<LocalExchange> Team::local_exchange(FlatParams& params,
   setting.basis = basis;
   setting.delay = config.local_delay;
   setting.memory = memory_.get();
+  setting.on_stop = [this](std::int64_t last) {
+    tell("signal",
+         format("a worker of {} was told to stop: all hosts do so after step {}, when they next "
+                "hear of each other",
+                host_, last));
+  };
   std::vector<GradRange> slots;
   for (const FlatParams::Slot& slot : params.slots()) {
     slots.push_back({slot.offset, slot.offset + slot.count});
@@ -212,6 +210,13 @@ void Team::leave() {
   meeting_->heartbeat().finish();
 }
 
+// Rank 0's become events of the journal, as it writes it; another worker's are lines of its log.
+void Team::tell(const char* kind, const std::string& text) {
+  if (!first_) return say(format("{}: {}", host_, text));
+  const std::lock_guard lock(mutex_);
+  events_.push_back({kind, text});
+}
+
 // What all workers notice alike is rank 0's to say; the others wait a moment for its word.
 void Team::failed(const std::string& what) {
   if (!meeting_) return;
@@ -235,7 +240,7 @@ void Team::lost(const std::string& cause) {
     if (ending_) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  if (meeting_->world().rank == 0) {
+  if (first_) {
     // A disk that hangs must not keep the process.
     std::packaged_task<void()> tell([this, cause] { do_before_end(cause); });
     const std::future<void> told = tell.get_future();
@@ -268,11 +273,8 @@ void Team::cut_off(const std::string& why) {
       "stopped by a signal at step {}; {}, so the hosts could not agree on a last step: run the "
       "same command to go on from the newest checkpoint",
       step_.load(), why);
-  if (meeting_->world().rank == 0) {
-    {
-      const std::lock_guard lock(mutex_);
-      events_.push_back({"signal", text});
-    }
+  if (first_) {
+    tell("signal", text);
     do_before_end("");
     meeting_->heartbeat().say_cut_off(text);
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // others of this host end, too

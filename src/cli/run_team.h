@@ -106,13 +106,16 @@ class Team {
   };
 
  private:
+  void connect();
+  void tell(const char* kind, const std::string& text);
   void failed(const std::string& what);
   void lost(const std::string& cause);
   void cut_off(const std::string& why);
   void do_before_end(const std::string& lost);
 
   DeviceChoice device_;
-  std::string launched_, restarted_;
+  std::string host_, launched_, restarted_;
+  bool first_ = false;                // known before all have met, when one may be lost already
   std::atomic<bool> ending_ = false;  // the main thread says what happened
   std::atomic<std::int64_t> step_ = 0;
   std::mutex mutex_;

@@ -145,6 +145,49 @@ def test_who_has_another_token_or_world_is_refused_within_seconds(command, free_
     assert first.returncode == 75 and "refused" in said, said
 
 
+@pytest.fixture
+def by_hand(command, free_port):
+    """by_hand(rank, of, settings...) -> the worker, on this host; none outlives the test."""
+    started = []
+    common = {**os.environ, **QUIET, "MASTER_ADDR": "localhost", "MASTER_PORT": str(free_port), "TANDEM_TOKEN": "a secret of the team"}
+
+    def start(rank, of, *settings):
+        env = {**common, "RANK": str(rank), "WORLD_SIZE": str(of)}
+        started.append(subprocess.Popen([str(part) for part in (*command, *settings)], **{**OPTIONS, "env": env}))
+        return started[-1]
+
+    yield start
+    for worker in started:
+        worker.kill()
+        worker.communicate()
+
+
+@pytest.mark.parametrize("how, victim", [(signal.SIGKILL, 0), (signal.SIGTERM, 0), (signal.SIGKILL, 1)])
+def test_who_dies_while_workers_meet_is_named_by_the_others(by_hand, how, victim):
+    workers = [by_hand(rank, 4) for rank in range(3)]
+    said = ""
+    while "waiting for 1 of 4 workers" not in said:
+        line = workers[0].stdout.readline()
+        assert line, said
+        said += line
+    workers[victim].send_signal(how)
+    outputs = [worker.communicate(timeout=60)[0] for worker in workers]
+    others = [rank for rank in range(3) if rank != victim]
+    assert [workers[rank].returncode for rank in others] == [3, 3], outputs
+    assert workers[victim].returncode == (75 if how == signal.SIGTERM else -how), outputs
+    for rank in others:
+        assert re.search(rf"rank {victim} \(pid {workers[victim].pid}\) died in phase meeting at step 0", outputs[rank]), outputs
+
+
+def test_why_a_worker_cannot_begin_is_told_to_all(by_hand):
+    workers = [by_hand(0, 2), by_hand(1, 2, "device=cuda")]
+    outputs = [worker.communicate(timeout=60)[0] for worker in workers]
+    if workers[1].returncode == 0:
+        pytest.skip("there is a GPU here")
+    why = outputs[1].splitlines()[-1].removeprefix("tandem: ")
+    assert workers[0].returncode == 3 and why in outputs[0] and "died" not in outputs[0], outputs
+
+
 def test_hosts_without_a_token_are_refused(lab, program, data):
     hosts = lab()
     (hosts.folder / "host-a/config.yaml").write_text(CONFIG)
