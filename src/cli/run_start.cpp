@@ -1,7 +1,6 @@
 #include "cli/run_start.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -10,6 +9,7 @@
 #include "cluster/comm_text.h"
 #include "cluster/replicas.h"
 #include "config/dump.h"
+#include "config/host_settings.h"
 #include "model/layout.h"
 #include "model/model_folder.h"
 #include "model/model_path.h"
@@ -143,12 +143,6 @@ AdamShard shard_for(const RunConfig& config, at::Device device, Comm& comm) {
           }};
 }
 
-bool may_differ(const std::string& key) {
-  constexpr std::array<std::string_view, 5> kOfAHost = {"run", "data.path", "data.corpora",
-                                                        "threads", "device"};
-  return std::ranges::find(kOfAHost, key) != kOfAHost.end();
-}
-
 }  // namespace
 
 Learner::Learner(const RunConfig& config, std::int64_t vocabulary, at::Device device, Comm& comm)
@@ -205,7 +199,7 @@ void check_same_settings(Comm& comm, const Json& settings) {
     std::vector<std::string> differences;
     for (const SettingChange& change :
          changed_settings(first, Json::parse(texts[rank], "a worker's settings"))) {
-      if (may_differ(change.key)) continue;
+      if (is_host_setting(change.key)) continue;
       differences.push_back(format("{} is {} there and {} on {}", change.key, change.is, change.was,
                                    comm.world().name_of(0)));
     }

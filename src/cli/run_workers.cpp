@@ -40,7 +40,7 @@ std::vector<std::string> train_arguments(const WorkersOptions& options, const st
 
 ExitCode train_with_workers(const WorkersOptions& options, const RunConfig& config,
                             const EnvMap& env) {
-  if (detect_launch(env).by != Launcher::none) {
+  if (is_one_of_several(env)) {
     throw UserError(
         "--workers starts workers on one machine, but a launcher has started this process as one "
         "of several already; leave --workers out");

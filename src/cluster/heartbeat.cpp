@@ -81,7 +81,13 @@ void Heartbeat::fail(const std::string& cause) {
 }
 
 void Heartbeat::want_stop() {
-  if (!stop_wanted_.exchange(true)) tell(message(BeatKind::stop).take());
+  stop_wanted_ = true;
+  tell_stop();
+}
+
+// Again with every beat until it went out: others would train on.
+void Heartbeat::tell_stop() {
+  if (!stop_told_ && tell(message(BeatKind::stop).take())) stop_told_ = true;
 }
 
 void Heartbeat::say_cut_off(const std::string& why) {
@@ -149,15 +155,17 @@ void Heartbeat::beat() {
            .i64(work.steps)
            .i64(static_cast<std::int64_t>(work.seconds * 1e6))
            .take());
+  if (stop_wanted_) tell_stop();
 }
 
 // Best effort: to a peer that does not read, this beat is lost like the one before. Whole messages
-// only: once a part of one went out, the rest follows or the connection is of no use.
-void Heartbeat::tell(std::string_view text) {
+// only: once a part of one went out, the rest follows or the connection is of no use. False: lost.
+bool Heartbeat::tell(std::string_view text) {
   const std::lock_guard lock(sending_);
   pollfd writable{connection_.get(), POLLOUT, 0};
-  if (::poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return;
-  write_all(connection_.get(), framed(text), steady_clock::now() + options_.limits.period);
+  if (::poll(&writable, 1, 0) != 1 || (writable.revents & POLLOUT) == 0) return false;
+  const auto deadline = steady_clock::now() + options_.limits.period;
+  return write_all(connection_.get(), framed(text), deadline) == Transfer::done;
 }
 
 // False: the connection has ended.
@@ -190,7 +198,7 @@ void Heartbeat::take(std::string_view text) {
     if (!std::exchange(hub_named_, true)) hub_.joined(kRank0, name, steady_clock::now());
     hub_.sign(kRank0, steady_clock::now(), {step, phase});
   } else if (kind == BeatKind::stop) {
-    stop_wanted_ = true;
+    stop_wanted_ = stop_told_ = true;
   } else if (kind == BeatKind::cut_off) {
     const std::string why(reader.text());
     hub_.left(kRank0);

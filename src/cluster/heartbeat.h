@@ -91,7 +91,8 @@ class Heartbeat {
   void take(std::string_view message);
   void look_at_stop(SteadyTime now);
   void lose(const std::string& cause);
-  void tell(std::string_view message);
+  bool tell(std::string_view message);
+  void tell_stop();
 
   HeartbeatOptions options_;
   FileDescriptor connection_;
@@ -99,6 +100,7 @@ class Heartbeat {
   std::atomic<const char*> phase_{"start"};
   WorkSign work_sign_;
   std::atomic<bool> leaving_{false}, stop_wanted_{false};
+  std::atomic<bool> stop_told_{false};  // to rank 0, or by it
   std::atomic<std::chrono::milliseconds> patience_{std::chrono::milliseconds(0)};
 
   std::mutex mutex_;  // guards what follows

@@ -6,7 +6,9 @@
 #include <future>
 #include <optional>
 
+#include "cluster/heartbeat_protocol.h"
 #include "cluster/phase.h"
+#include "cluster/wire.h"
 
 namespace tandem {
 namespace {
@@ -58,6 +60,29 @@ TEST(Heartbeat, WhoIsToldToStopDoesNotWaitForACutLink) {
   EXPECT_EQ(cut_off_in(kComputing, 60s), "rank 0 was not heard of since phase start of step 0");
   EXPECT_EQ(cut_off_in(kSaving, 60s), std::nullopt) << "what is being written is waited for";
   EXPECT_EQ(cut_off_in(kComputing, 0s), std::nullopt) << "a cut ends the run anyway";
+}
+
+TEST(Heartbeat, AStopIsToldAgainUntilItGoesOut) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const FileDescriptor hub(ends[1]);
+  HeartbeatOptions options;
+  options.rank = 1;
+  options.limits.timeout = 60s;
+  Heartbeat heartbeat(FileDescriptor(ends[0]), options);
+  const std::string junk(65536, 'x');
+  while (::send(ends[0], junk.data(), junk.size(), MSG_DONTWAIT) > 0) continue;
+  heartbeat.want_stop();  // lost
+  const std::string stop =
+      framed(WireWriter().u8(static_cast<std::uint8_t>(BeatKind::stop)).take());
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  std::string heard;
+  char block[65536];
+  while (heard.find(stop) == std::string::npos && std::chrono::steady_clock::now() < deadline) {
+    const ssize_t n = ::recv(hub.get(), block, sizeof block, MSG_DONTWAIT);
+    if (n > 0) heard.append(block, static_cast<std::size_t>(n));
+  }
+  EXPECT_NE(heard.find(stop), std::string::npos);
 }
 
 }  // namespace

@@ -38,13 +38,15 @@ int driver_mbps(const std::string& name) {
   return file >> mbps && mbps > 0 ? mbps : 0;
 }
 
+// At commas and blanks: no name has them.
 std::vector<std::string> split(const std::string& text) {
+  constexpr const char* kBetween = ", \t";
   std::vector<std::string> parts;
-  std::size_t at = 0;
-  while (at <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', at), text.size());
-    if (comma > at) parts.push_back(text.substr(at, comma - at));
-    at = comma + 1;
+  std::size_t begin = text.find_first_not_of(kBetween);
+  while (begin != std::string::npos) {
+    const std::size_t end = std::min(text.find_first_of(kBetween, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(kBetween, end);
   }
   return parts;
 }

@@ -50,6 +50,14 @@ TEST(Interfaces, TheSettingGoesBeforeGlooAndGlooBeforeNccl) {
   EXPECT_THAT(names(interface_rule("docker0", env)), ElementsAre("docker0"));
 }
 
+TEST(Interfaces, BlanksAndEmptyPartsOfAListCountForNothing) {
+  EXPECT_THAT(names(interface_rule("eth9, eth0", {})), ElementsAre("eth0"));
+  EXPECT_THAT(names(interface_rule(" ,eth0 ,, eth1,", {})), ElementsAre("eth1", "eth0"));
+  EXPECT_THAT(names(nccl("^ docker, eth1")), ElementsAre("eth0"));
+  EXPECT_THAT(names(interface_rule(std::nullopt, {{"GLOO_SOCKET_IFNAME", "eth9, eth0"}})),
+              ElementsAre("eth0"));
+}
+
 TEST(Interfaces, NcclsFormsMeanWhatTheyMeanToNccl) {
   EXPECT_THAT(names(nccl("eth")), ElementsAre("eth1", "eth0"));
   EXPECT_TRUE(names(nccl("=eth")).empty());

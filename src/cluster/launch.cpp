@@ -88,6 +88,7 @@ LaunchInfo read_numbers(const Variables& env, Launcher by, const Names& names) {
 
 void take_master(const Variables& env, LaunchInfo& info) {
   info.meeting = env.text("MASTER_ADDR");
+  if (info.meeting == "localhost") info.meeting = "127.0.0.1";
   info.port = env.number("MASTER_PORT", 1, 65535).value_or(0);
 }
 
@@ -196,11 +197,6 @@ LaunchInfo detect(const Variables& env) {
         "PMI_RANK is set, but no launcher that tandem knows set it (MPICH?); use Open MPI's "
         "mpirun, srun, torchrun --no-python, or set RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT");
   }
-  if (env.has("MASTER_ADDR")) {
-    throw UserError(
-        "MASTER_ADDR is set but RANK and WORLD_SIZE are not; set all of them, or remove "
-        "MASTER_ADDR to run alone");
-  }
   return {};
 }
 
@@ -227,8 +223,17 @@ std::string_view name_of(Launcher launcher) {
 LaunchInfo detect_launch(const EnvMap& env) {
   const Variables variables(env);
   LaunchInfo info = detect(variables);
+  if (info.by == Launcher::none && variables.has("MASTER_ADDR")) {
+    throw UserError(
+        "MASTER_ADDR is set but RANK and WORLD_SIZE are not; set all of them, or remove "
+        "MASTER_ADDR to run alone");
+  }
   info.secret = variables.text("TANDEM_TOKEN");
   return info;
+}
+
+bool is_one_of_several(const EnvMap& env) {
+  return detect(Variables(env)).size > 1;
 }
 
 std::string describe(const LaunchInfo& info, const std::string& host) {

@@ -41,6 +41,8 @@ struct LaunchInfo {
 };
 
 LaunchInfo detect_launch(const EnvMap& env);
+// Whether a launcher has started others beside this process.
+bool is_one_of_several(const EnvMap& env);
 
 // "launched by mpirun: rank 3 of 4, worker 1 of 2 on host-b"
 std::string describe(const LaunchInfo& info, const std::string& host);

@@ -56,6 +56,24 @@ TEST(Launch, AProcessThatNobodyLaunchedIsAlone) {
   EXPECT_EQ(describe(info, "vm"), "one worker on vm");
 }
 
+TEST(Launch, OneOfOneHasNoOthers) {
+  const EnvMap shell_of_srun{
+      {"SLURM_JOB_ID", "7"}, {"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}};
+  EXPECT_FALSE(is_one_of_several({{"PATH", "/bin"}}));
+  EXPECT_FALSE(is_one_of_several(shell_of_srun));
+  EXPECT_FALSE(is_one_of_several({{"RANK", "0"}, {"WORLD_SIZE", "1"}}));
+  EXPECT_FALSE(is_one_of_several({{"MASTER_ADDR", "10.0.0.1"}}));
+  for (const EnvMap& env : {kMpirun, kSrun, kTorchrun, kByHand}) {
+    EXPECT_TRUE(is_one_of_several(env));
+  }
+  EXPECT_THAT(refusal({{"MASTER_ADDR", "10.0.0.1"}}), HasSubstr("to run alone"));
+}
+
+TEST(Launch, LocalhostIsLoopback) {
+  EXPECT_EQ(detect_launch(with(kByHand, {{"MASTER_ADDR", "localhost"}})).meeting, "127.0.0.1");
+  EXPECT_EQ(detect_launch(with(kTorchrun, {{"MASTER_ADDR", "localhost"}})).meeting, "127.0.0.1");
+}
+
 TEST(Launch, MpirunIsKnownByItsOwnVariables) {
   const LaunchInfo info = detect_launch(kMpirun);
   EXPECT_EQ(info.by, Launcher::mpirun);

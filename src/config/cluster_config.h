@@ -42,6 +42,9 @@ struct ClusterConfig {
   std::int64_t check_every = 500;
 };
 
+// Up to 30 days.
+constexpr Limits kWaitLimits = {.least = 0, .most = 30 * 86400.0, .least_itself = false};
+
 template <class Visitor>
 void describe(Visitor&& option, ClusterConfig& c) {
   option("mode", c.mode,
@@ -57,17 +60,18 @@ void describe(Visitor&& option, ClusterConfig& c) {
          "mode local: factor of the learning rate and optim.clip; null: square root of the hosts");
   option("local_momentum", c.local_momentum, fraction(), "",
          "mode local: momentum of what hosts have in common; null: by hosts, 0 below four");
-  option("local_timeout", c.local_timeout, above(0), "s",
+  option("local_timeout", c.local_timeout, kWaitLimits, "s",
          "mode local: a host that cannot be reached is waited for so long, then given up by name");
-  option("interface", c.interface,
-         "network interface between the hosts, such as eth0; null: the one that leads to rank 0");
+  option(
+      "interface", c.interface,
+      "network interfaces between the hosts, such as eth0; null: the first that all hosts reach");
   option("require", c.require, above(0), "x",
          "least predicted speed-up over one host; below it the run is refused; null: any");
-  option("join_timeout", c.join_timeout, above(0), "s",
+  option("join_timeout", c.join_timeout, kWaitLimits, "s",
          "how long the start waits for all workers before it names the missing ones");
-  option("timeout", c.timeout, above(0), "s",
+  option("timeout", c.timeout, between(2, 86400), "s",  // signs of life come once a second
          "a worker without a sign of life for so long is given up by name");
-  option("stuck_timeout", c.stuck_timeout, above(0), "s",
+  option("stuck_timeout", c.stuck_timeout, kWaitLimits, "s",
          "a worker that others wait for and that gets nothing done for so long is given up");
   option("restarts", c.restarts, at_least(0), "restarts",
          "attempts after a failure without a new checkpoint in between, then the run gives up");

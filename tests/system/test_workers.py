@@ -142,6 +142,21 @@ def test_what_is_written_is_for_its_owner_alone(whole, data):
     assert not [path for path in written if path.stat().st_mode & 0o077]
 
 
+@pytest.mark.parametrize("env", [{"SLURM_JOB_ID": 7, "SLURM_PROCID": 0, "SLURM_STEP_NUM_TASKS": 1}, {"RANK": 0, "WORLD_SIZE": 1},
+                                 {"MASTER_ADDR": "10.0.0.1"}])
+def test_they_start_where_a_launcher_started_no_others(make_run, tandem, env):
+    run = make_run()
+    done = tandem(*run.command(2, "stop.steps=2"), env={**QUIET, **env})
+    assert done.returncode == 0, done.stderr
+    assert len(run.lines("run")[0]["cluster"]["by_rank"]) == 2
+
+
+def test_they_do_not_start_beside_those_of_a_launcher(make_run, tandem):
+    env = {"RANK": 0, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 29500}
+    done = tandem(*make_run().command(2), env={**QUIET, **env})
+    assert done.returncode == 2 and "as one of several already" in done.stderr
+
+
 def test_only_rank_0_prints(make_run):
     done = make_run().train(2, "stop.steps=5")
     assert done.stderr.count("step 5/5") == 1 and done.stderr.count("workers     2 on 1 host") == 1
