@@ -50,7 +50,7 @@ std::vector<ParamShape> shapes_of_base() {
 // As before a run: what codes cost and what the real exchange takes beside them, by rank 0.
 void add_software(Team& team, PredictInput& input) {
   measure_codecs(input.software, {.leads = team.world().is_leader()});
-  const auto exchange = exchange_trial(team.comm(), LinkFormat::bf16);
+  const auto exchange = exchange_trial(team.comm(), team.store(), LinkFormat::bf16);
   const double few = 1 << 14, many = std::clamp(0.1 * input.link.bytes_per_second, 4 * few, 4e6);
   exchange(few);
   const TravelCost cost = cost_from_two(few, exchange(few), many, exchange(many));

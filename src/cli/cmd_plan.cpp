@@ -1,10 +1,12 @@
 // tandem plan: what hosts and links would give, from the settings alone or from a run's journal.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
 #include "base/format.h"
 #include "cli/step_facts.h"
 #include "cli/verbs.h"
+#include "cluster/exchange_choice.h"
 #include "cluster/link_text.h"
 #include "cluster/plan.h"
 #include "config/choice.h"
@@ -70,16 +72,36 @@ ComputeEstimate compute_of_options(const Options& o, const RunConfig& config, co
   return compute_from_run(run, tokens / static_cast<double>(shape.workers()));
 }
 
-// Leaves out what a run with these settings would refuse, and says so.
-void leave_out_refused(const RunConfig& config, PlanRequest& request) {
-  const auto leave_out = [&](auto which, const std::string& why) {
-    if (!why.empty() && std::erase_if(request.schemes, which) > 0) {
-      request.notes.push_back(format("not shown: {}", why));
+// Of a way that is closed to these settings, whatever cluster.mode is.
+std::string why_closed(Scheme scheme, const RunConfig& config) {
+  if (is_lossy(scheme) && config.optim.shard) {
+    return "optim.shard=true goes with cluster.mode=exact only";
+  }
+  const std::string refused = is_local(scheme) ? local_refusal(config) : "";
+  if (!refused.empty()) return refused;
+  const ClusterConfig& cluster = config.cluster;
+  return is_local(scheme)
+             ? format("{}: cluster.local_code={}", name_of(scheme), name_of(cluster.local_code))
+             : format("{}: cluster.wire={}", name_of(scheme), name_of(cluster.wire));
+}
+
+// Leaves out what a run with these settings could not use, and says so. Flat rings, and the exact
+// numbers beside the usual bf16, are there to compare with.
+void leave_out_closed(const RunConfig& config, PlanRequest& request) {
+  const std::vector<Scheme> open =
+      schemes_of_auto(config.cluster, config.optim.shard, local_refusal(config).empty());
+  std::erase_if(request.schemes, [&](Scheme scheme) {
+    if (is_flat(scheme) || std::ranges::find(open, scheme) != open.end()) return false;
+    if (scheme == Scheme::exact_fp32) {
+      request.only_shown.push_back(scheme);
+      return false;
     }
-  };
-  leave_out(is_lossy,
-            config.optim.shard ? "optim.shard=true goes with cluster.mode=exact only" : "");
-  leave_out(is_local, local_refusal(config));
+    const std::string note = "not shown: " + why_closed(scheme, config);
+    if (std::ranges::find(request.notes, note) == request.notes.end()) {
+      request.notes.push_back(note);
+    }
+    return true;
+  });
   if (request.schemes.empty()) throw UserError(request.notes.back());
 }
 
@@ -94,9 +116,9 @@ PlanRequest request_of(const Options& o, const RunConfig& config) {
   request.input.link = {tcp_goodput(o.gbps * 1e9), o.rtt_ms * 1e-3};
   if (o.shared_medium) request.input.link.bytes_per_second /= static_cast<double>(o.hosts);
   request.schemes = kModes.at(o.mode);
-  leave_out_refused(config, request);
+  if (o.hosts > 1) leave_out_closed(config, request);
   request.local_steps = o.local_steps > 0 ? o.local_steps : config.cluster.local_steps.value_or(0);
-  if (config.cluster.mode != ExchangeMode::automatic && o.mode == "all") {
+  if (o.hosts > 1 && config.cluster.mode != ExchangeMode::automatic && o.mode == "all") {
     request.notes.push_back(format("a run with these settings would use {}, whatever is best here",
                                    name_of(config.cluster.mode)));
   }

@@ -21,25 +21,31 @@ std::string shard_refusal(const RunConfig& config, ExchangeMode mode) {
       name_of(mode));
 }
 
-void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode) {
-  const std::string local = mode == ExchangeMode::local ? local_refusal(config) : "";
-  if (!local.empty()) throw UserError(local);
-  const std::string shard = shard_refusal(config, mode);
-  if (!shard.empty()) throw UserError(shard);
+std::string delay_refusal(const ClusterConfig& cluster) {
+  if (!cluster.local_steps || !cluster.local_delay) return {};
+  if (*cluster.local_delay <= *cluster.local_steps) return {};
+  return format(
+      "cluster.local_delay={} is more than cluster.local_steps={}: an exchange would still be "
+      "under way when the next one begins; set local_delay to {} or less",
+      *cluster.local_delay, *cluster.local_steps, *cluster.local_steps);
 }
 
 }  // namespace
+
+void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode) {
+  const std::string local = mode == ExchangeMode::local ? local_refusal(config) : "";
+  for (const std::string& refusal :
+       {local, shard_refusal(config, mode), delay_refusal(config.cluster)}) {
+    if (!refusal.empty()) throw UserError(refusal);
+  }
+}
 
 std::vector<Scheme> schemes_to_try(const RunConfig& config,
                                    const std::optional<ExchangeChoice>& kept) {
   const bool automatic = config.cluster.mode == ExchangeMode::automatic;
   if (automatic && kept) return {scheme_of(choose_exchange(config.cluster, kept, {}))};
-  std::vector<Scheme> schemes = schemes_of(config.cluster, config.optim.shard);
-  if (automatic && !local_refusal(config).empty()) {
-    std::erase_if(schemes,
-                  [](Scheme scheme) { return choice_of(scheme).mode == ExchangeMode::local; });
-  }
-  return schemes;
+  if (!automatic) return schemes_of(config.cluster, config.optim.shard);
+  return schemes_of_auto(config.cluster, config.optim.shard, local_refusal(config).empty());
 }
 
 OptimConfig scaled_rate(OptimConfig optim, double rate) {

@@ -17,6 +17,9 @@ namespace tandem {
 std::vector<Scheme> schemes_to_try(const RunConfig& config,
                                    const std::optional<ExchangeChoice>& kept);
 
+// What does not go with this mode is a UserError.
+void refuse_what_does_not_go(const RunConfig& config, ExchangeMode mode);
+
 // Mode local: every host takes the steps of a smaller batch.
 OptimConfig scaled_rate(OptimConfig optim, double rate);
 

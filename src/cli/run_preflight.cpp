@@ -75,7 +75,7 @@ PreflightSetting setting_of(const PreflightParts& parts) {
   const RunConfig& config = parts.config;
   const TextFacts text = text_facts(config);
   const std::int64_t parameters = parameter_count(model_layout(config.model, text.vocabulary));
-  const ClusterShape shape{parts.world.hosts(), parts.world.size() / parts.world.hosts()};
+  const ClusterShape shape = shape_of(parts.world, !device_of(config.device).is_cpu());
   PreflightSetting setting;
   setting.facts = step_facts(config, text, shape, {});
   setting.schemes = schemes_to_try(config, parts.kept);
@@ -95,6 +95,11 @@ PreflightSetting setting_of(const PreflightParts& parts) {
 }  // namespace
 
 PreflightReport run_preflight(const PreflightParts& parts) {
+  const ExchangeMode mode = parts.config.cluster.mode;
+  if (parts.world.hosts() > 1) {
+    refuse_what_does_not_go(parts.config,
+                            mode == ExchangeMode::automatic ? ExchangeMode::exact : mode);
+  }
   const PreflightSetting setting = setting_of(parts);
   PreflightWork work;
   work.compute = [&]() -> ComputeSeconds {
@@ -109,7 +114,7 @@ PreflightReport run_preflight(const PreflightParts& parts) {
   // Of the most exact way; weight changes travel beside the steps.
   const Scheme first = setting.schemes.front();
   if (parts.comm != nullptr && first != Scheme::local_int8 && first != Scheme::local_int4) {
-    work.exchange = exchange_trial(*parts.comm, choice_of(first).format);
+    work.exchange = exchange_trial(*parts.comm, parts.store, choice_of(first).format);
   }
   if (setting.schemes.size() > 1 || !work.exchange) {
     work.codecs = [&](SoftwareCost& software) {

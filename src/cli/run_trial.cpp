@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <memory>
 #include <vector>
 
+#include "base/format.h"
 #include "cli/run_setup.h"
 #include "cluster/batch_cost.h"
 #include "cluster/grad_exchange.h"
+#include "cluster/host_memory.h"
 #include "data/batch.h"
 #include "model/step_work.h"
 #include "train/adam.h"
@@ -21,6 +24,7 @@ namespace {
 constexpr double kFirstTokens = 24;
 // Products of fewer rows are slower by the row: what they cost tells little about a step.
 constexpr double kTellingTokens = 144;
+constexpr std::chrono::minutes kForMemory{1};
 constexpr std::int64_t kLeastWords = 512;           // of a thin model
 constexpr double kCheap = 0.1;                      // of the time for all tries
 constexpr std::int64_t kOptimizerValues = 2 << 20;  // with its moments more than caches hold
@@ -187,13 +191,19 @@ ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunC
   return compute;
 }
 
-std::function<double(double values)> exchange_trial(Comm& comm, LinkFormat format) {
-  return [&comm, format](double values) {
+std::function<double(double values)> exchange_trial(Comm& comm, Store& store, LinkFormat format) {
+  return [&comm, &store, format, trial = 0](double values) mutable {
     const auto count = static_cast<std::int64_t>(values);
-    const at::Tensor gradients =
-        at::zeros({count}, at::TensorOptions().device(comm.setting().device));
+    at::Tensor gradients = at::zeros({count}, at::TensorOptions().device(comm.setting().device));
     ExchangeSetting setting;
     setting.format = format;
+    std::unique_ptr<HostMemory> memory;  // where training has it, too
+    if (gradients.device().is_cpu() && comm.size(Group::host) > 1) {
+      memory = HostMemory::share(store, comm.world(), static_cast<std::size_t>(count), kForMemory,
+                                 tandem::format("trial {}/", ++trial));
+    }
+    if (memory) gradients = at::from_blob(memory->floats(memory->place()).data(), {count});
+    setting.memory = memory.get();
     const at::Tensor parameter = at::zeros({1}, gradients.options()).requires_grad_(true);
     GradExchange exchange(comm, gradients, {{parameter, 0, count}}, setting);
     double totals[1] = {0};

@@ -8,6 +8,7 @@
 #include "cluster/comm.h"
 #include "cluster/link_codec.h"
 #include "cluster/step_model.h"
+#include "cluster/store.h"
 #include "config/cluster_config.h"
 #include "config/run_config.h"
 #include "data/mixture.h"
@@ -23,7 +24,7 @@ ComputeSeconds try_compute(Transformer& model, const Mixture& corpus, const RunC
                            const StepTokens& tokens, double seconds);
 
 // The exchange of so many values in their buckets, for preflight: all workers call it together.
-// comm outlives it.
-std::function<double(double values)> exchange_trial(Comm& comm, LinkFormat format);
+// comm and store outlive it.
+std::function<double(double values)> exchange_trial(Comm& comm, Store& store, LinkFormat format);
 
 }  // namespace tandem

@@ -89,6 +89,13 @@ std::vector<Scheme> schemes_of(const ClusterConfig& config, bool exact_only) {
   return all;
 }
 
+std::vector<Scheme> schemes_of_auto(ClusterConfig config, bool exact_only, bool apart) {
+  config.mode = ExchangeMode::automatic;
+  std::vector<Scheme> schemes = schemes_of(config, exact_only);
+  if (!apart) std::erase_if(schemes, is_local);
+  return schemes;
+}
+
 Json choice_json(const ExchangeChoice& choice) {
   Json json = Json::object()
                   .set("mode", name_of(choice.mode))

@@ -34,6 +34,9 @@ Scheme scheme_of(const ExchangeChoice& choice);
 // Ways that these settings leave open, the most exact first. exact_only: auto has no choice.
 std::vector<Scheme> schemes_of(const ClusterConfig& config, bool exact_only);
 
+// What cluster.mode=auto chooses from. apart: hosts may train apart for some steps.
+std::vector<Scheme> schemes_of_auto(ClusterConfig config, bool exact_only, bool apart);
+
 Json choice_json(const ExchangeChoice& choice);
 ExchangeChoice choice_from_json(const Json& json);
 

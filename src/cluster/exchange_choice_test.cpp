@@ -82,5 +82,16 @@ TEST(ExchangeChoice, OnlyAutoHasAChoice) {
   EXPECT_EQ(schemes_of({}, false).front(), Scheme::exact_bf16);
 }
 
+TEST(ExchangeChoice, AutoChoosesFromWhatTheSettingsLeaveOpen) {
+  ClusterConfig config = with_mode(ExchangeMode::int4);
+  EXPECT_EQ(schemes_of_auto(config, false, true).size(), 5u);
+  config.wire = Wire::fp32;
+  config.local_code = LocalCode::int4;
+  const std::vector all{Scheme::exact_fp32, Scheme::int8, Scheme::int4, Scheme::local_int4};
+  EXPECT_EQ(schemes_of_auto(config, false, true), all);
+  EXPECT_EQ(schemes_of_auto(config, false, false).size(), 3u);
+  EXPECT_EQ(schemes_of_auto(config, true, true), std::vector{Scheme::exact_fp32});
+}
+
 }  // namespace
 }  // namespace tandem

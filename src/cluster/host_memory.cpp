@@ -85,13 +85,14 @@ bool SharedCounter::wait_for(std::uint32_t value, const std::function<bool()>& g
 }
 
 std::unique_ptr<HostMemory> HostMemory::share(Store& store, const World& world, std::size_t floats,
-                                              std::chrono::milliseconds timeout) {
+                                              std::chrono::milliseconds timeout,
+                                              std::string_view what_for) {
   const std::vector<int> ranks = world.ranks_of_host(world.self().host_index);
   const auto workers = static_cast<int>(ranks.size());
   const auto place = static_cast<int>(std::ranges::find(ranks, world.rank) - ranks.begin());
   const std::size_t bytes =
       header_bytes(workers) + static_cast<std::size_t>(workers) * buffer_bytes(floats);
-  const std::string prefix = format("host-memory/{}/", ranks.front());
+  const std::string prefix = format("host-memory/{}/{}", ranks.front(), what_for);
 
   // Others open the leader's descriptor through /proc, which needs neither a name nor a /dev/shm of
   // this size (containers often have 64 MB).

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "cluster/store.h"
 #include "cluster/world.h"
@@ -32,9 +33,11 @@ class SharedCounter {
 class HostMemory {
  public:
   // For the workers of this host, who all call it. floats: size of each worker's buffer. None when
-  // they cannot share memory (containers of their own); all of them agree on that.
+  // they cannot share memory (containers of their own); all of them agree on that. what_for:
+  // tells pieces of one team apart.
   static std::unique_ptr<HostMemory> share(Store& store, const World& world, std::size_t floats,
-                                           std::chrono::milliseconds timeout);
+                                           std::chrono::milliseconds timeout,
+                                           std::string_view what_for = "");
   ~HostMemory();
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;

@@ -26,7 +26,11 @@ PlanRow row_of(const Prediction& prediction, const PlanRequest& request) {
 // What auto would take. Flat rings are none of its ways: where nothing else is shown, the fastest.
 Scheme recommended(const std::vector<PlanRow>& rows, const PlanRequest& request) {
   if (!std::ranges::all_of(request.schemes, is_flat)) {
-    return choose_scheme(request.input, request.schemes, request.local_steps).scheme;
+    std::vector<Scheme> allowed = request.schemes;
+    std::erase_if(allowed, [&](Scheme scheme) {
+      return std::ranges::find(request.only_shown, scheme) != request.only_shown.end();
+    });
+    return choose_scheme(request.input, allowed, request.local_steps).scheme;
   }
   const auto speed_up = [](const PlanRow& row) { return row.prediction.speed_up; };
   return std::ranges::max_element(rows, {}, speed_up)->prediction.scheme;

@@ -15,6 +15,7 @@ namespace tandem {
 struct PlanRequest {
   PredictInput input;
   std::vector<Scheme> schemes;        // rows of the table; one host is always there
+  std::vector<Scheme> only_shown;     // those rows that are not to be recommended
   std::int64_t local_steps = 0;       // of the local schemes; 0: from the link
   std::optional<std::int64_t> steps;  // to the end
   std::optional<double> price_per_host_hour;

@@ -33,27 +33,18 @@ double round_trips(Scheme scheme, const ClusterShape& shape) {
   return shape.hosts == 2 ? 1.0 : 2.0;
 }
 
-TravelCost inside_cost(const PredictInput& in) {
-  TravelCost cost;
-  if (in.shape.workers_per_host > 1) {
-    cost.per_value_seconds = in.software.inside_per_value_seconds;
-  }
-  return cost;
-}
-
 TravelCost wire_cost(Scheme scheme, const PredictInput& in) {
   check(in.link.bytes_per_second > 0, "a link that carries something");
-  TravelCost cost = inside_cost(in);
+  TravelCost cost;
   const double latency = round_trips(scheme, in.shape) * in.link.rtt_seconds;
-  cost.fixed_seconds = in.software.per_bucket_seconds;
   if (is_flat(scheme) || is_gathered(scheme, in.shape)) {
-    cost.fixed_seconds += latency;  // one ring at a time
+    cost.fixed_seconds = latency;  // one ring at a time
   } else {
     cost.latency_seconds = latency;
     cost.least_seconds = latency / kBucketsUnderWay;
   }
-  cost.per_value_seconds += in.software.per_value_seconds + in.software.codec_of(scheme) +
-                            bytes_out_of_host(scheme, in.shape, 1) / in.link.bytes_per_second;
+  cost.per_value_seconds = in.software.per_value_seconds + in.software.codec_of(scheme) +
+                           bytes_out_of_host(scheme, in.shape, 1) / in.link.bytes_per_second;
   return cost;
 }
 
@@ -61,17 +52,19 @@ StepReplay replay(const PredictInput& in, const ComputeSeconds& compute, const T
   return replay_step(compute, make_buckets(in.facts.pieces, in.facts.bucket_values), cost);
 }
 
-// A global batch is all on the one host that is left; else its workers keep their own part.
+// The host with the most workers is left. A global batch is all on it; else its workers keep their
+// own part.
 struct OneHost {
   double step_seconds, tokens;
 };
 OneHost one_host(const PredictInput& in) {
-  const auto hosts = static_cast<double>(in.shape.hosts);
+  const double times_fewer =
+      static_cast<double>(in.shape.workers()) / static_cast<double>(in.shape.workers_per_host);
   const StepFacts& facts = in.facts;
   const ComputeSeconds compute =
-      facts.batch_is_global ? scaled_compute(facts.compute, hosts) : facts.compute;
-  return {replay(in, compute, inside_cost(in)).step_seconds,
-          facts.batch_is_global ? facts.tokens : facts.tokens / hosts};
+      facts.batch_is_global ? scaled_compute(facts.compute, times_fewer) : facts.compute;
+  return {replay(in, compute, {}).step_seconds,
+          facts.batch_is_global ? facts.tokens : facts.tokens / times_fewer};
 }
 
 void judge(Prediction& p, const PredictInput& in) {
@@ -126,7 +119,7 @@ bool is_flat(Scheme scheme) {
 }
 
 double step_without_links(const PredictInput& in) {
-  return replay(in, in.facts.compute, inside_cost(in)).step_seconds;
+  return replay(in, in.facts.compute, {}).step_seconds;
 }
 
 double tcp_goodput(double bits_per_second) {

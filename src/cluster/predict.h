@@ -42,9 +42,11 @@ bool is_lossy(Scheme scheme);  // local ones are
 bool is_flat(Scheme scheme);
 
 struct ClusterShape {
-  std::int64_t hosts = 1, workers_per_host = 1;
+  std::int64_t hosts = 1;
+  std::int64_t workers_per_host = 1;  // of the host with the most
   bool on_gpus = false;  // there exact gradients are gathered from all hosts and summed by each
-  std::int64_t workers() const { return hosts * workers_per_host; }
+  std::int64_t all = 0;  // workers; 0: as many on every host
+  std::int64_t workers() const { return all > 0 ? all : hosts * workers_per_host; }
 };
 
 // Between any two hosts, in each direction with both in use.
@@ -58,9 +60,7 @@ double tcp_goodput(double bits_per_second);
 
 // What software adds to the wire, by measurement; 0: not known.
 struct SoftwareCost {
-  double per_bucket_seconds = 0;
-  double per_value_seconds = 0;         // of every way to exchange: sums, copies, handshakes
-  double inside_per_value_seconds = 0;  // sum inside a host and back; 0 for one worker
+  double per_value_seconds = 0;  // of every way to exchange: sums, copies, handshakes
   // Encode and decode; of local schemes all that an exchange takes from training. By Scheme.
   std::array<double, names_of(Scheme{}).size()> codec_per_value{};
   double codec_of(Scheme scheme) const {

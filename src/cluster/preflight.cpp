@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
+#include <numeric>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -68,16 +70,46 @@ std::optional<Refusal> refusal_from(const Json& json) {
   return Refusal{json.at("users_mistake").as_bool(), json.at("text").as_string()};
 }
 
-// Hosts tell their facts; the first worker compares them. A refusal here saves the measuring.
+std::vector<int> all_ranks(const World& world) {
+  std::vector<int> ranks(static_cast<std::size_t>(world.size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+// Of what each worker told, by rank: hosts differ from the first one, or workers of one host.
+std::vector<std::string> differences_of(const World& world, const std::vector<HostFacts>& workers,
+                                        bool dataset_is_sent) {
+  const auto told_by = [&](const std::vector<int>& ranks) {
+    std::vector<HostFacts> told;
+    for (const int rank : ranks) told.push_back(workers[static_cast<std::size_t>(rank)]);
+    return told;
+  };
+  std::vector<std::string> differences =
+      host_differences(told_by(world.leaders()), dataset_is_sent);
+  for (int host = 0; host < world.hosts(); ++host) {
+    std::vector<HostFacts> of_host = told_by(world.ranks_of_host(host));
+    for (std::size_t i = 1; i < of_host.size(); ++i) {
+      of_host[i].host = world.name_of(world.ranks_of_host(host)[i]);
+    }
+    std::ranges::move(host_differences(of_host, false), std::back_inserter(differences));
+  }
+  return differences;
+}
+
+// Workers tell their facts; the first one compares them. A refusal here saves the measuring.
 void compare_hosts(const World& world, Talk& talk, const HostFacts& own,
                    const PreflightSetting& setting, PreflightReport& report) {
-  if (world.is_leader()) talk.tell("host", host_facts_json(own));
+  talk.tell("worker", host_facts_json(own));
   std::optional<Refusal> refusal;
   if (world.rank == 0) {
-    for (const Json& facts : talk.gather("host", world.leaders())) {
-      report.hosts.push_back(host_facts_from_json(facts));
+    std::vector<HostFacts> workers;
+    for (const Json& facts : talk.gather("worker", all_ranks(world))) {
+      workers.push_back(host_facts_from_json(facts));
     }
-    const auto differences = host_differences(report.hosts, setting.dataset_is_sent);
+    for (const int rank : world.leaders()) {
+      report.hosts.push_back(workers[static_cast<std::size_t>(rank)]);
+    }
+    const auto differences = differences_of(world, workers, setting.dataset_is_sent);
     if (!differences.empty()) refusal = Refusal{true, sentences(differences)};
     report.warnings = host_warnings(report.hosts, setting.needs);
   }
@@ -152,10 +184,6 @@ std::optional<TravelCost> measure_exchange(const PreflightSetting& setting,
   return cost_from_two(kFewValues, median_of(few), many, work.exchange(many));
 }
 
-ClusterShape shape_of(const World& world) {
-  return {world.hosts(), (world.size() + world.hosts() - 1) / world.hosts()};
-}
-
 std::vector<Prediction> alternatives_of(const PreflightSetting& setting,
                                         const PredictInput& input) {
   std::vector<Prediction> all;
@@ -186,8 +214,6 @@ void forecast(const PreflightSetting& setting, const World& world, PreflightRepo
   PredictInput input;
   input.facts = setting.facts;
   input.facts.compute = report.compute;
-  report.shape = shape_of(world);
-  report.shape.on_gpus = !setting.workers_share_cores;
   input.shape = report.shape;
   const LinkSummary link = summary_of(report.links);
   input.link = {link.bytes_per_second, link.rtt_seconds};
@@ -239,12 +265,21 @@ void agree_on_verdict(Talk& talk, PreflightReport& report) {
 
 }  // namespace
 
+ClusterShape shape_of(const World& world, bool on_gpus) {
+  std::size_t most = 0;
+  for (int host = 0; host < world.hosts(); ++host) {
+    most = std::max(most, world.ranks_of_host(host).size());
+  }
+  return {world.hosts(), static_cast<std::int64_t>(most), on_gpus, world.size()};
+}
+
 PreflightReport preflight(const World& world, Store& store, const HostFacts& own,
                           const PreflightSetting& setting, const PreflightWork& work) {
   check(!setting.schemes.empty(), "a way to exchange");
   const Clock::time_point start = Clock::now();
   Talk talk(world, store, setting.limit_seconds);
   PreflightReport report;
+  report.shape = shape_of(world, !setting.workers_share_cores);
   compare_hosts(world, talk, own, setting, report);
   if (!report.refusal) {
     report.links = measure_links(

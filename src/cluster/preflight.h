@@ -73,7 +73,10 @@ struct PreflightReport {
   std::vector<std::string> warnings;
   std::optional<Refusal> refusal;
   double seconds = 0;  // that all this took
+  bool measured() const { return forecast.step_seconds > 0; }
 };
+
+ClusterShape shape_of(const World& world, bool on_gpus);
 
 PreflightReport preflight(const World& world, Store& store, const HostFacts& own,
                           const PreflightSetting& setting, const PreflightWork& work);

@@ -3,25 +3,22 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <set>
 
 #include "base/format.h"
 #include "cluster/link_text.h"
 #include "config/choice.h"
+#include "config/host_settings.h"
 
 namespace tandem {
 namespace {
 
-// Settings that say where things are on a host, not what is trained.
-const std::set<std::string, std::less<>> kPerHost{"run", "threads", "data.path", "data.corpora",
-                                                  "cluster.interface"};
 constexpr std::size_t kMostNamed = 5;  // named in one sentence
 
 void flatten(const Json& json, const std::string& prefix, std::map<std::string, std::string>& out) {
   for (const auto& [key, value] : json.members()) {
     if (value.is_object()) {
       flatten(value, prefix + key + ".", out);
-    } else if (!kPerHost.contains(prefix + key)) {
+    } else if (!is_host_setting(prefix + key)) {
       out[prefix + key] = value.dump();
     }
   }

@@ -41,6 +41,14 @@ TEST(PreflightHosts, EqualHostsAreWelcomeWhereverTheirFilesLie) {
   EXPECT_THAT(host_differences({}, false), IsEmpty());
 }
 
+TEST(PreflightHosts, WhatComputesAndByWhichInterfaceIsEachHostsOwn) {
+  HostFacts other = host_of("host-b");
+  other.settings.set("device", "cuda")
+      .set("threads", 8)
+      .set("cluster", Json::object().set("interface", "eth1"));
+  EXPECT_THAT(host_differences({host_of("host-a"), other}, false), IsEmpty());
+}
+
 TEST(PreflightHosts, AnotherSettingIsNamedWithBothValues) {
   HostFacts other = host_of("host-b");
   other.settings.set("optim", Json::object().set("lr", 1.0).set("clip", 1.0));

@@ -79,7 +79,7 @@ std::string preflight_text(const PreflightReport& r) {
   std::string out;
   for (const HostFacts& host : r.hosts) out += line("host", host_line(host));
   for (const LinkRow& row : r.links) out += line("link", link_line(row));
-  if (r.forecast.step_seconds > 0) {
+  if (r.measured()) {
     out += line("compute", compute_text(r));
     if (r.exchange) {
       const double per_million = r.exchange->per_value_seconds * 1e6;
@@ -95,39 +95,58 @@ std::string preflight_text(const PreflightReport& r) {
   return out;
 }
 
+namespace {
+
+Json measured_compute_json(const PreflightReport& r) {
+  return Json::object()
+      .set("total_s", r.compute.total())
+      .set("forward_s", r.compute.forward)
+      .set("backward_s", r.compute.backward)
+      .set("optimizer_s", r.compute.optimizer)
+      .set("slowest", r.slowest_worker);
+}
+
+Json measured_software_json(const PreflightReport& r) {
+  Json codecs = Json::object();
+  for (const Prediction& p : r.alternatives) {
+    if (p.scheme != Scheme::one_host) codecs.set(name_of(p.scheme), r.software.codec_of(p.scheme));
+  }
+  return Json::object()
+      .set("per_value_s", r.software.per_value_seconds)
+      .set("codec_per_value_s", std::move(codecs));
+}
+
+Json forecast_json(const PreflightReport& r) {
+  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(); };
+  return prediction_json(r.forecast)
+      .set("steps", optional(r.steps_to_end))
+      .set("seconds_to_end", optional(r.seconds_to_end))
+      .set("cost", optional(r.cost))
+      .set("currency", r.currency);
+}
+
+}  // namespace
+
+// What was not measured because the run is refused is null.
 Json preflight_json(const PreflightReport& r) {
   Json hosts = Json::array(), warnings = Json::array();
   for (const HostFacts& host : r.hosts) hosts.push(host_facts_json(host));
   for (const std::string& warning : r.warnings) warnings.push(warning);
-  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(); };
+  const auto if_measured = [&](Json value) { return r.measured() ? std::move(value) : Json(); };
   Json out = Json::object();
   out.set("hosts", std::move(hosts)).set("links", link_table_json(r.links));
   out.set("workers_per_host", r.shape.workers_per_host);
-  out.set("compute", Json::object()
-                         .set("total_s", r.compute.total())
-                         .set("forward_s", r.compute.forward)
-                         .set("backward_s", r.compute.backward)
-                         .set("optimizer_s", r.compute.optimizer)
-                         .set("slowest", r.slowest_worker));
+  out.set("compute", if_measured(measured_compute_json(r)));
   out.set("exchange", r.exchange ? Json::object()
                                        .set("latency_s", r.exchange->latency_seconds)
                                        .set("per_value_s", r.exchange->per_value_seconds)
                                  : Json());
-  Json codecs = Json::object(), alternatives = Json::array();
-  for (const Prediction& p : r.alternatives) {
-    alternatives.push(prediction_json(p));
-    if (p.scheme != Scheme::one_host) codecs.set(name_of(p.scheme), r.software.codec_of(p.scheme));
-  }
-  out.set("software", Json::object()
-                          .set("per_value_s", r.software.per_value_seconds)
-                          .set("codec_per_value_s", std::move(codecs)));
+  Json alternatives = Json::array();
+  for (const Prediction& p : r.alternatives) alternatives.push(prediction_json(p));
+  out.set("software", if_measured(measured_software_json(r)));
   out.set("alternatives", std::move(alternatives));
-  out.set("step_without_links_s", r.step_without_links);
-  out.set("forecast", prediction_json(r.forecast)
-                          .set("steps", optional(r.steps_to_end))
-                          .set("seconds_to_end", optional(r.seconds_to_end))
-                          .set("cost", optional(r.cost))
-                          .set("currency", r.currency));
+  out.set("step_without_links_s", if_measured(r.step_without_links));
+  out.set("forecast", if_measured(forecast_json(r)));
   out.set("warnings", std::move(warnings));
   out.set("refused", r.refusal ? Json(r.refusal->text) : Json());
   return out.set("seconds", r.seconds);

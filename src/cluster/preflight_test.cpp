@@ -18,9 +18,10 @@ using testing::HasSubstr;
 using testing::Not;
 
 struct Trial {
-  int hosts = 2, workers_per_host = 2;
+  int hosts = 2, workers_per_host = 2, missing = 0;  // so many of the last host
   PreflightSetting setting;
   std::function<void(HostFacts&, int host)> change = [](HostFacts&, int) {};
+  std::function<void(HostFacts&, int rank)> change_one = [](HostFacts&, int) {};
   bool with_exchange = false;
   std::atomic<int> exchanges = 0;
 
@@ -36,7 +37,7 @@ struct Trial {
   World world(int rank) const {
     World w;
     w.rank = rank;
-    for (int i = 0; i < hosts * workers_per_host; ++i) {
+    for (int i = 0; i < hosts * workers_per_host - missing; ++i) {
       const int host = i / workers_per_host;
       w.workers.push_back({format("host-{}", static_cast<char>('a' + host)), "127.0.0.1", 100 + i,
                            host, i % workers_per_host});
@@ -52,6 +53,7 @@ struct Trial {
     f.dataset = "d";
     f.memory_free_bytes = f.disk_free_bytes = 1e12;
     change(f, w.self().host_index);
+    change_one(f, w.rank);
     return f;
   }
 
@@ -71,7 +73,7 @@ struct Trial {
   std::vector<PreflightReport> run() {
     const auto store = memory_store();
     std::vector<std::future<PreflightReport>> ranks;
-    for (int rank = 0; rank < hosts * workers_per_host; ++rank) {
+    for (int rank = 0; rank < hosts * workers_per_host - missing; ++rank) {
       ranks.push_back(std::async(std::launch::async, [this, rank, &store] {
         const World w = world(rank);
         return preflight(w, *store, facts(w), setting, work(rank));
@@ -162,6 +164,44 @@ TEST(Preflight, ADifferingHostIsRefusedByNameOnAllWorkers) {
   }
 }
 
+TEST(Preflight, AWorkerThatDiffersFromItsHostsFirstIsNamedAndNothingIsMeasured) {
+  Trial trial;
+  trial.setting.dataset_is_sent = true;
+  for (const bool other_dataset : {false, true}) {
+    trial.change_one = [&](HostFacts& f, int rank) {
+      if (rank != 3) return;
+      if (other_dataset) {
+        f.dataset = "e";
+      } else {
+        f.settings.set("seed", 2);
+      }
+    };
+    const PreflightReport report = trial.run().front();
+    ASSERT_TRUE(report.refusal.has_value());
+    EXPECT_THAT(report.refusal->text, HasSubstr("host-b rank 3 (pid 103) has "));
+    EXPECT_EQ(report.hosts.size(), 2u);
+    const Json json = preflight_json(report);
+    for (const char* key :
+         {"forecast", "compute", "software", "step_without_links_s", "exchange"}) {
+      EXPECT_TRUE(json.at(key).is_null()) << key;
+    }
+    EXPECT_EQ(json.at("refused").as_string(), report.refusal->text);
+  }
+}
+
+TEST(Preflight, TheLastHostsFewWorkersAddLittle) {
+  Trial trial;
+  trial.workers_per_host = 3;
+  trial.missing = 2;
+  trial.setting.facts.batch_is_global = false;
+  trial.setting.require = 1.35;
+  const PreflightReport report = trial.run().front();
+  EXPECT_EQ(report.shape.workers(), 4);
+  EXPECT_EQ(report.shape.workers_per_host, 3);
+  EXPECT_LE(report.forecast.speed_up, 1.34);
+  EXPECT_TRUE(report.refusal.has_value());
+}
+
 TEST(Preflight, ASpeedUpBelowTheRequiredOneIsRefusedOnAllWorkers) {
   Trial trial;
   trial.setting.require = 2.5;  // two hosts cannot
@@ -196,7 +236,7 @@ TEST(Preflight, AWorkerThatDoesNotAnswerIsNamed) {
     preflight(alone, *store, trial.facts(alone), trial.setting, trial.work(0));
     FAIL();
   } catch (const EnvError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("host-b rank 2"));
+    EXPECT_THAT(error.what(), HasSubstr("host-a rank 1 (pid 101)"));
   }
 }
 

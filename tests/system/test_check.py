@@ -74,6 +74,13 @@ def test_a_missing_dataset_is_a_mistake(tandem, data, tmp_path):
     assert done.returncode == 2 and "absent" in done.stderr
 
 
+@pytest.mark.parametrize("setting", ["cluster.timeout=1.9", "cluster.timeout=1e300", "cluster.join_timeout=1e300", "cluster.stuck_timeout=1e9",
+                                     "cluster.local_timeout=0"])
+def test_a_patience_that_makes_no_sense_is_a_mistake(tandem, data, tmp_path, setting):
+    done = tandem(*settings(data, tmp_path, setting))
+    assert done.returncode == 2 and setting.split("=")[0] in done.stderr
+
+
 def test_workers_of_one_host_need_no_link(program, data, tmp_path):
     command = [str(part) for part in (program, *settings(data, tmp_path, "--json"))]
     env = {**QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0", "TANDEM_TOKEN": "a" * 64}
@@ -146,6 +153,25 @@ def test_other_settings_on_one_host_are_refused_by_name(lab, program, data):
     assert codes == [2, 2], outputs
     assert "host-b has other settings than host-a: optim.lr" in outputs[0]
     assert "tandem:" not in outputs[1]  # said once
+
+
+def test_nothing_is_forecast_for_who_is_refused(lab, program, data):
+    codes, outputs = check_by_hand(lab(2, "1gbit"), program, data, "--json", on_b=["seed=77"])
+    assert codes == [2, 2], outputs
+    report, _ = json.JSONDecoder().raw_decode(outputs[0][outputs[0].index("{"):])
+    assert "seed" in report["refused"] and report["links"] == []
+    assert all(report[key] is None for key in ("forecast", "compute", "software", "exchange", "step_without_links_s"))
+
+
+def test_each_host_has_its_own_interface_and_device(lab, program, data):
+    codes, outputs = check_by_hand(lab(2, "1gbit"), program, data, on_b=["cluster.interface=eth9, eth0", "device=cpu"])
+    assert codes == [0, 0], outputs
+
+
+def test_a_delay_above_the_steps_is_a_mistake(lab, program, data):
+    codes, outputs = check_by_hand(lab(2, "1gbit"), program, data, "cluster.local_steps=4", "cluster.local_delay=5")
+    assert codes == [2, 2], outputs
+    assert "cluster.local_delay=5 is more than cluster.local_steps=4" in outputs[0]
 
 
 def test_a_missing_dataset_on_one_host_is_refused_by_name(lab, program, data):

@@ -73,6 +73,22 @@ def test_what_a_run_would_refuse_is_not_recommended(plan, setting, gone):
     assert "not shown: " in plan(*command, "--mode", "local", code=2)
 
 
+@pytest.mark.parametrize("setting, gone", [
+    ("cluster.wire=fp32", "exact bf16"), ("cluster.local_code=int4", "local int8"), ("cluster.local_code=int8", "local int4")])
+def test_what_the_settings_of_the_exchange_exclude_is_not_shown(plan, setting, gone):
+    for gbps in ("0.1", "1", "100"):
+        result = plan(BASE, "precision=bf16", setting, "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15")
+        every = plan(BASE, "precision=bf16", "--hosts", "2", "--workers-per-host", "2", "--gbps", gbps, "--compute-s", "0.15")
+        assert set(by_name(every)) - set(by_name(result)) == {gone} and result["recommended"] != gone
+        assert f"not shown: {gone}: {setting}" in result["warnings"]
+    assert result["recommended"] == ("exact fp32" if gone == "exact bf16" else "exact bf16")
+
+
+def test_one_host_is_not_told_of_an_exchange(plan):
+    assert not any("would use" in warning for warning in plan(BASE, "cluster.mode=int4", "--hosts", "1")["warnings"])
+    assert any("would use int4" in warning for warning in plan(BASE, "cluster.mode=int4", "--hosts", "2", "--gbps", "1")["warnings"])
+
+
 def test_gpus_with_fp16_have_all_exchanges_and_hide_them_as_cpus_do(plan):
     command = ("--hosts", "2", "--workers-per-host", "2", "--compute-s", "0.15", "--gbps")
     gpus = {gbps: plan(BASE, "device=cuda", "precision=fp16", *command, gbps) for gbps in ("0.1", "1")}
