@@ -45,6 +45,7 @@ class HostFiles {
   FolderPlace place_of_checkpoint(const FolderOffer& offer);
   SendSetting line_to(int host);
   void share_dataset(std::int64_t number);
+  std::string sound_dataset(const std::string& path);
   void send_dataset_to(int host, const FolderOffer& offer);
   void bring_checkpoint(const ResumePoint& own, int owner, std::int64_t step);
   std::string wait_for(const std::string& key);

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -77,6 +78,9 @@ class LocalExchange::Impl {
                                              : kComputeMemory * compute_seconds_ +
                                                    (1 - kComputeMemory) * own.compute_seconds;
     Stats stats;
+    if (own.stop && courier_ && setting_.on_stop) {
+      std::exchange(setting_.on_stop, nullptr)(schedule_.next_heard(step));
+    }
     settle();  // of the step before: nobody had to wait for it then
     const std::vector<std::size_t> due = schedule_.take_due(step);
     if (!due.empty()) add(due, stats);

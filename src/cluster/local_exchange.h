@@ -14,6 +14,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -43,6 +44,8 @@ struct LocalSetting {
   // That holds the gradients, with as much room again behind the leader's: for results on their
   // way to its host's workers. None: they go through Comm.
   HostMemory* memory = nullptr;
+  // On a leader, once: a worker of this host was told to stop, and all hosts stop after this step.
+  std::function<void(std::int64_t step)> on_stop = {};
   bool as_on_gpu = false;  // weights in memory are treated like those on a GPU, for tests
 };
 

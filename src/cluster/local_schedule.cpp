@@ -106,6 +106,14 @@ std::vector<std::size_t> LocalSchedule::take_leaving(std::int64_t step) {
   return leaving;
 }
 
+std::int64_t LocalSchedule::next_heard(std::int64_t step) const {
+  LocalSchedule ahead = *this;
+  for (;; ++step) {
+    ahead.take_due(step);
+    if (!ahead.take_leaving(step).empty()) return step + ahead.rhythm_.delay;
+  }
+}
+
 void LocalSchedule::start_over(std::int64_t step) {
   flights_.clear();
   if (next_) rhythm_ = *next_;

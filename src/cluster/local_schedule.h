@@ -42,6 +42,10 @@ class LocalSchedule {
   std::vector<std::size_t> take_due(std::int64_t step);
   std::vector<std::size_t> take_leaving(std::int64_t step);
 
+  // Asked after a step, before anything of it was taken: the step after which all hosts hear what
+  // this one tells them from here on.
+  std::int64_t next_heard(std::int64_t step) const;
+
   // From the step on after which nothing is under way; until then nothing leaves.
   void change(LocalRhythm next) { next_ = next; }
   // Nothing is under way any more: what left is forgotten, and all starts over.

@@ -119,5 +119,32 @@ TEST(LocalSchedule, WhatItCannotHaveToldIsRefused) {
   refuses([](Json json) { return with_under_way(json, {{1, kLargest}}); }, "never back");
 }
 
+TEST(LocalSchedule, KnowsWhenWhatIsToldNowIsHeard) {
+  for (const LocalRhythm rhythm : {LocalRhythm{2, 1}, {8, 3}, {100, 14}, {1000, 1000}}) {
+    LocalSchedule schedule(rhythm, 0);
+    std::int64_t expected = 0;  // by the newest fragment that left at its step or later
+    for (std::int64_t step = 1; step <= 2 * rhythm.steps; ++step) {
+      const std::int64_t heard = schedule.next_heard(step);
+      EXPECT_GE(heard, expected);
+      EXPECT_LE(heard - step,
+                (rhythm.steps + kLocalFragments - 1) / kLocalFragments + rhythm.delay);
+      schedule.take_due(step);
+      expected = heard;
+      if (schedule.take_leaving(step).empty()) continue;
+      EXPECT_EQ(heard, step + rhythm.delay);
+    }
+  }
+}
+
+TEST(LocalSchedule, WhatIsToldBeforeAChangeIsHeardAfterIt) {
+  LocalSchedule schedule({8, 8}, 0);
+  for (std::int64_t step = 1; step <= 5; ++step) {
+    schedule.take_due(step);
+    schedule.take_leaving(step);
+  }
+  schedule.change({16, 2});  // nothing leaves before the last fragment is back, after step 13
+  EXPECT_EQ(schedule.next_heard(6), 13 + 2 + 2);
+}
+
 }  // namespace
 }  // namespace tandem

@@ -75,6 +75,14 @@ def test_the_dataset_is_sent_to_a_host_that_lacks_it(hosts):
     hosts.train("stop.steps=5")  # the setting may change
     assert [record["step"] for record in hosts.records("step")] == [1, 2, 3, 4, 5]
 
+    # So is a damaged one.
+    tokens = hosts.b / "data/train.tokens"
+    damaged = bytearray(tokens.read_bytes())
+    damaged[500] ^= 1
+    tokens.write_bytes(damaged)
+    hosts.train("stop.steps=6", "data.distribute=true")
+    assert contents(hosts.b / "data") == contents(hosts.a / "data")
+
 
 def test_what_is_no_dataset_is_not_replaced_by_one(hosts):
     (hosts.b / "data").mkdir()

@@ -169,6 +169,23 @@ def two_workers(two, run, *settings) -> list:
     return [two.lab.start(name, two.command(run, *settings), {"RANK": rank, **common}) for rank, name in enumerate(two.lab.names)]
 
 
+def test_a_signal_is_answered_by_the_step_that_is_the_last(hosts):
+    two = hosts()
+    workers = two_workers(two, "run", "cluster.mode=local", "cluster.local_steps=160", "stop.steps=1000000")
+    deadline = time.monotonic() + 120
+    while len(losses(two.journal("run"))) < 3:
+        assert workers[0].poll() is None, workers[0].stdout.read()
+        assert time.monotonic() < deadline, "no third step within two minutes"
+        time.sleep(0.1)
+    for worker in workers:
+        worker.send_signal(signal.SIGTERM)
+    said = [worker.communicate(timeout=240)[0] for worker in workers]
+    assert [worker.returncode for worker in workers] == [75, 75], said
+    last = len(losses(two.journal("run")))
+    for host, text in (("host-a", events(two.journal("run"))), ("host-a", said[0]), ("host-b", said[1])):
+        assert f"a worker of {host} was told to stop: all hosts do so after step {last}, " in text, text
+
+
 def test_a_signal_while_the_link_is_cut_ends_the_run_at_its_newest_checkpoint(hosts):
     two = hosts()
     settings = (*LOCAL, "cluster.timeout=2", "checkpoint.every=5")
