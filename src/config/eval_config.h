@@ -27,7 +27,7 @@ void describe(Visitor&& option, EvalConfig& c) {
   option("beam", c.beam, between(1, 256), "hypotheses", "width of the beam search; 1 is greedy");
   option("alpha", c.alpha, between(0, 10), "",
          "length penalty: scores are divided by ((5 + length) / 6)^alpha");
-  option("extra_decode_steps", c.extra_decode_steps, at_least(1), "tokens",
+  option("extra_decode_steps", c.extra_decode_steps, between(1, 1 << 20), "tokens",
          "a translation ends at the source's length plus this");
   option("samples", c.samples, between(0, 100), "sentences",
          "translations shown at each evaluation and every sample_every steps");

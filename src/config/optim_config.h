@@ -51,7 +51,7 @@ void describe(Visitor&& option, OptimConfig& c) {
   option("min_lr", c.min_lr, at_least(0), "", "linear and cosine end at this rate");
   option("beta1", c.beta1, fraction(), "", "Adam: decay of the mean of gradients");
   option("beta2", c.beta2, fraction(), "", "Adam: decay of the mean of squared gradients");
-  option("eps", c.eps, above(0), "", "Adam: added to the denominator");
+  option("eps", c.eps, between(1e-30, 1), "", "Adam: added to the denominator");  // 0 in fp32 below
   option("lazy_embedding", c.lazy_embedding,
          "Adam leaves embedding rows alone that no token of the batch used");
   option("weight_decay", c.weight_decay, fraction(), "",

@@ -98,11 +98,12 @@ void check_optim(const RunConfig& c, Problems& problems) {
                                o.warmup_steps, *c.stop.steps, schedule),
                         {}});
   }
-  const double highest = o.max_lr.value_or(o.lr);
+  const bool is_cut = o.max_lr && *o.max_lr < o.lr;
+  const double highest = is_cut ? *o.max_lr : o.lr;
   if (o.min_lr > highest) {
-    problems.push_back({{"optim.min_lr", o.max_lr ? "optim.max_lr" : "optim.lr"},
-                        format("optim.min_lr={} is above {}={}", o.min_lr,
-                               o.max_lr ? "optim.max_lr" : "optim.lr", highest),
+    const char* key = is_cut ? "optim.max_lr" : "optim.lr";
+    problems.push_back({{"optim.min_lr", key},
+                        format("optim.min_lr={} is above {}={}", o.min_lr, key, highest),
                         {}});
   }
 }

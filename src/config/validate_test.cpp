@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 
 namespace tandem {
 namespace {
@@ -63,10 +65,15 @@ TEST(Validate, EachRuleFindsItsConflictAndNothingElse) {
        }},
       {"optim.min_lr=3 is above optim.lr=2", [](auto& c) { c.optim.min_lr = 3; }},
       {"above optim.max_lr=0.5", [](auto& c) { c.optim.min_lr = 1, c.optim.max_lr = 0.5; }},
+      {"optim.min_lr=3 is above optim.lr=2",
+       [](auto& c) { c.optim.min_lr = 3, c.optim.max_lr = 4; }},
       {"never end", [](auto& c) { c.stop.steps.reset(); }},
       {"stop.patience needs", [](auto& c) { c.stop.patience = 3, c.eval.every = 0; }},
       {"stop.bleu needs", [](auto& c) { c.stop.bleu = 3, c.eval.every = 0; }},
       {"seed is -1", [](auto& c) { c.seed = -1; }},
+      {"optim.eps is 1e-50", [](auto& c) { c.optim.eps = 1e-50; }},
+      {"eval.extra_decode_steps is 9223372036854775807",
+       [](auto& c) { c.eval.extra_decode_steps = std::numeric_limits<std::int64_t>::max(); }},
   };
   for (const auto& [part, change] : rules) {
     EXPECT_THAT(problems_after(change), testing::ElementsAre(testing::HasSubstr(part))) << part;
