@@ -53,17 +53,22 @@ void Loader::make_steps(DataCursor cursor) {
                cursor.epoch, cursor.next, batches));
   }
   std::optional<BatchPlan> following;
+  bool looked_ahead = false;
   for (;;) {
     StepBatch step =
         make_step(corpus_, now, cursor, setting_.cut, resampler ? &*resampler : nullptr);
     const DataCursor after = step.after;
     // Plan the next epoch in the first idle moment of this one, when steps lie ready to cover for
     // it.
-    if (!following && ready_.full()) following = plan(cursor.epoch + 1);
+    if (!looked_ahead && ready_.full()) {
+      following = plan_ahead(cursor.epoch + 1);
+      looked_ahead = true;
+    }
     if (!ready_.push(std::move(step))) return;
     if (after.epoch != cursor.epoch) {
       now = following ? std::move(*following) : plan(after.epoch);
       following.reset();
+      looked_ahead = false;
     }
     cursor = after;
   }
@@ -71,6 +76,13 @@ void Loader::make_steps(DataCursor cursor) {
 
 BatchPlan Loader::plan(std::int64_t epoch) const {
   return BatchPlan(corpus_.lengths(), corpus_.plan_input(setting_.seed, epoch, setting_.batch));
+}
+
+// An epoch that has no pairs is an error when its turn comes: the run may end before.
+std::optional<BatchPlan> Loader::plan_ahead(std::int64_t epoch) const try {
+  return plan(epoch);
+} catch (const UserError&) {
+  return {};
 }
 
 }  // namespace tandem

@@ -46,6 +46,7 @@ class Loader {
   void work(DataCursor cursor);
   void make_steps(DataCursor cursor);
   BatchPlan plan(std::int64_t epoch) const;
+  std::optional<BatchPlan> plan_ahead(std::int64_t epoch) const;
 
   const Mixture corpus_;
   const LoaderSetting setting_;

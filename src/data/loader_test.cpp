@@ -316,6 +316,30 @@ TEST(Loader, FailuresOfItsThreadComeOutOfNext) {
   EXPECT_THROW(unmarked.next(), UserError);
 }
 
+// Which may never have its turn: the run may end with the epoch before.
+TEST(Loader, AnEpochWithoutPairsSpoilsNoStepOfTheOneBefore) {
+  const SampleCorpus corpus(2);
+  const std::vector<Mixture::Part> parts{{&*corpus, 0.25}};
+  const Mixture mixture(parts);
+  LoaderSetting setting = setting_of(0, 1, {BatchUnit::sentences, 1, 61});
+  setting.steps_ahead = 1;
+  const auto batches = [&](std::int64_t epoch) -> std::size_t {
+    try {
+      return BatchPlan(mixture.lengths(), mixture.plan_input(setting.seed, epoch, setting.batch))
+          .batches();
+    } catch (const UserError&) {
+      return 0;
+    }
+  };
+  while (batches(0) != 2) ++setting.seed;
+  ASSERT_EQ(batches(1), 0u);
+  Loader loader(mixture, setting, {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // time to look ahead
+  EXPECT_EQ(loader.next().cursor, (DataCursor{0, 0}));
+  EXPECT_EQ(loader.next().after, (DataCursor{1, 0}));
+  EXPECT_THROW(loader.next(), UserError);
+}
+
 TEST(Loader, CanBeDestroyedAtAnyMoment) {
   const SampleCorpus corpus(300);
   for (int i = 0; i < 200; ++i) {
