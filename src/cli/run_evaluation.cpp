@@ -49,6 +49,11 @@ RankSlot slot_of(const Comm& comm) {
   return {static_cast<std::size_t>(comm.rank()), static_cast<std::size_t>(comm.size())};
 }
 
+// The validation pairs that the model has positions for.
+std::vector<std::uint32_t> pairs_to_judge(const RunConfig& config, const Dataset& data) {
+  return spread_pairs(data.valid.lengths(), config.model.max_positions, data.valid.size());
+}
+
 struct Stopped {};
 
 // This worker's part of work that all share. When one of them stops, all do.
@@ -119,13 +124,18 @@ std::vector<std::string> translate_together(const Transformer& model, const Voca
 
 Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads,
                        Comm& comm, std::function<bool()> stop) {
-  const std::int64_t longest = config.model.max_positions;
   const std::int64_t at_once = config.batch.max_tokens_per_micro;
-  auto valid = spread_pairs(data.valid.lengths(), longest, data.valid.size());
-  auto train = spread_pairs(data.train.lengths(), longest, std::min(valid.size(), kTrainPairs));
-  if (valid.empty() || train.empty()) {
-    throw UserError(format("{}: no pair is short enough for model.max_positions={}",
-                           config.data.path, longest));
+  auto valid = pairs_to_judge(config, data);
+  if (valid.empty()) {
+    throw UserError(format("{}: no validation pair is short enough for model.max_positions={}",
+                           config.data.path, config.model.max_positions));
+  }
+  // Pairs that are trained on: longer ones would be judged like unseen ones.
+  auto train = spread_pairs(data.train.lengths(), config.data.max_length,
+                            std::min(valid.size(), kTrainPairs));
+  if (train.empty()) {
+    throw UserError(format("{}: no training pair is short enough for data.max_length={}",
+                           config.data.path, config.data.max_length));
   }
   auto [sources, references, shown] = valid_text(config);
   const auto look = [stop = std::move(stop)] {
@@ -155,6 +165,13 @@ Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t
       return {};
     }
   };
+}
+
+std::optional<std::string> left_out_warning(const RunConfig& config, const Dataset& data) {
+  const std::size_t left_out = data.valid.size() - pairs_to_judge(config, data).size();
+  if (left_out == 0) return {};
+  return format("{} validation pair{} longer than model.max_positions={} and left out of the loss",
+                left_out, left_out == 1 ? " is" : "s are", config.model.max_positions);
 }
 
 Sample samples_of(const RunConfig& config, const Dataset& data, std::size_t threads) {

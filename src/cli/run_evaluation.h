@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "cli/run_setup.h"
 #include "cluster/comm.h"
@@ -19,6 +21,9 @@ namespace tandem {
 // stop: asked after every batch; once it is true anywhere, all leave off.
 Evaluate evaluation_of(const RunConfig& config, const Dataset& data, std::size_t threads,
                        Comm& comm, std::function<bool()> stop);
+
+// Validation pairs that no loss counts; none: it counts all.
+std::optional<std::string> left_out_warning(const RunConfig& config, const Dataset& data);
 
 // The translations of the lines that the evaluations show too.
 Sample samples_of(const RunConfig& config, const Dataset& data, std::size_t threads);

@@ -11,6 +11,7 @@
 #include "train/lr_schedule.h"
 #include "train/resume.h"
 #include "train/retention.h"
+#include "train/run_summary.h"
 #include "train/stop_rule.h"
 #include "train/train_state.h"
 
@@ -123,6 +124,24 @@ TEST(LrSchedule, ConstantWithAndWithoutWarmUp) {
   EXPECT_EQ(rising.at(1000000), 0.3);
 }
 
+TEST(LrSchedule, ARunThatEndsBeforeItsRateCameDownIsToldSo) {
+  RunConfig config;
+  config.optim = optim(Schedule::cosine, 0.001, 100);
+  config.stop.steps = 300000;
+  RunFacts facts;
+  facts.steps_per_epoch = 500;
+  EXPECT_FALSE(schedule_warning(config, facts));
+  config.stop.epochs = 3;
+  const auto told = schedule_warning(config, facts);
+  ASSERT_TRUE(told);
+  EXPECT_NE(told->find("after about 1500;"), std::string::npos) << *told;
+  config.stop.steps = 1500;
+  EXPECT_FALSE(schedule_warning(config, facts));
+  config.stop.steps = 300000;
+  config.optim.schedule = Schedule::constant;
+  EXPECT_FALSE(schedule_warning(config, facts));
+}
+
 TEST(LossScaler, FollowsTheTableOfOverflowPatterns) {
   struct Row {
     const char* pattern;  // o: overflow, .: finite
@@ -155,6 +174,8 @@ TEST(LossScaler, FollowsTheTableOfOverflowPatterns) {
     EXPECT_EQ(state.skipped, row.skipped) << row.pattern;
     EXPECT_EQ(state.skips_in_a_row, row.in_a_row) << row.pattern;
   }
+  LossScaleState resumed{.scale = 1024, .good_steps = 1500};  // the window was 2000 before
+  EXPECT_EQ(after_step(resumed, {true, 4}, true).scale, 2048);
 }
 
 TEST(LossScaler, OverflowsThatKeepComingBackAreDivergenceHoweverTheyAreSpread) {
@@ -260,7 +281,7 @@ TEST(Resume, ModelBatchSeedAndDataMustStay) {
   }
   for (const char* key :
        {"stop.steps", "eval.every", "log.every", "run", "threads", "optim.lr", "data.path",
-        "data.corpora", "start_from", "batch.max_tokens_per_micro", "checkpoint.keep"}) {
+        "data.corpora", "start_from", "valid", "batch.max_tokens_per_micro", "checkpoint.keep"}) {
     EXPECT_TRUE(may_change(key)) << key;
   }
 }

@@ -20,7 +20,7 @@ LossScaleState after_step(LossScaleState state, const LossScaleSetting& setting,
   }
   state.skips_in_a_row = 0;
   ++state.good_steps;
-  if (setting.backoff && state.good_steps == setting.window) {
+  if (setting.backoff && state.good_steps >= setting.window) {  // a resume may shorten it
     // A larger scale that the user started with may stay, but nothing grows beyond the limit.
     state.scale = std::max(state.scale, std::min(state.scale * 2, kMostLossScale));
     state.good_steps = 0;

@@ -94,6 +94,21 @@ std::string summary_text(const RunConfig& config, const RunFacts& f) {
   return out;
 }
 
+std::optional<std::string> schedule_warning(const RunConfig& config, const RunFacts& facts) {
+  const OptimConfig& optim = config.optim;
+  const StopConfig& stop = config.stop;
+  const bool to_the_end = optim.schedule == Schedule::linear || optim.schedule == Schedule::cosine;
+  if (!to_the_end || !stop.steps || !stop.epochs) return {};
+  // As a floating-point number, which no number of epochs is too many for.
+  const double last =
+      static_cast<double>(*stop.epochs) * static_cast<double>(facts.steps_per_epoch);
+  if (last >= static_cast<double>(*stop.steps)) return {};
+  return format(
+      "the rate comes down to optim.min_lr over stop.steps={} (schedule {}), but stop.epochs={} "
+      "ends the run after about {:.0f}; set stop.steps to that",
+      *stop.steps, name_of(optim.schedule), *stop.epochs, last);
+}
+
 std::optional<std::string> disk_warning(const RunConfig& config, const RunFacts& facts) {
   const auto needed = static_cast<double>(disk_forecast_bytes(config, facts.parameters));
   const auto free = static_cast<double>(facts.disk_free_bytes);

@@ -42,5 +42,7 @@ std::string size_text(double bytes);  // "3.2 MB"
 std::string summary_text(const RunConfig& config, const RunFacts& facts);  // lines
 // A sentence when the forecast does not fit on the disk.
 std::optional<std::string> disk_warning(const RunConfig& config, const RunFacts& facts);
+// A sentence when the run ends before the rate of its schedule has come down.
+std::optional<std::string> schedule_warning(const RunConfig& config, const RunFacts& facts);
 
 }  // namespace tandem

@@ -55,3 +55,12 @@ def test_a_run_that_ends_too_early_is_called_unfinished(trained):
     found = verdicts(trained("stop.steps=40", "eval.every=5"))
     assert found["fully_trained"]["class"] == "no", found["fully_trained"]
     assert found["overfitting"]["class"] == "no", found["overfitting"]
+
+
+def test_the_loss_on_training_data_is_of_pairs_that_are_trained_on(trained):
+    run = trained("stop.steps=300", "eval.every=0", "data.max_length=16", "batch.tokens=400", "log.every=100")
+    lines = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
+    last = [line["nll"] for line in lines if line["type"] == "step"][-20:]
+    judged = [line for line in lines if line["type"] == "eval"][-1]
+    assert judged["train_loss"] == pytest.approx(sum(last) / len(last), abs=0.2)
+    assert judged["val_loss"] > judged["train_loss"] + 1
