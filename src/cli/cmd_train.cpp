@@ -24,6 +24,7 @@
 #include "config/dump.h"
 #include "config/load.h"
 #include "model/model_folder.h"
+#include "model/model_path.h"
 #include "observe/console.h"
 #include "observe/journal.h"
 #include "observe/samples_file.h"
@@ -115,13 +116,11 @@ void copy_folder(const fs::path& from, const fs::path& to) {
 // model/: the best model by validation loss, else the newest weights.
 std::string export_model(const RunFolder& run, const TrainState& state, const Transformer& model,
                          const Tensor& weights, const ModelFiles& files) {
-  if (!state.best.empty()) {
-    const fs::path best = run.best() / best_name(state.best.front());
-    if (fs::exists(best)) {
-      copy_folder(best, run.model());
-      return format("{} is the best by validation loss, of step {}", run.model().string(),
-                    state.best.front().step);
-    }
+  for (const BestModel& kept : state.best) {
+    const fs::path best = run.best() / best_name(kept);
+    if (!is_model_folder(best)) continue;  // its save may have failed
+    copy_folder(best, run.model());
+    return format("{} is the best by validation loss, of step {}", run.model().string(), kept.step);
   }
   write_model_folder(run.model(), files.config, model.params(), weights, files.vocab_model,
                      {{"step", format("{}", state.step)}});
@@ -227,7 +226,7 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
   files.share_datasets();
   const Dataset data(config.data);
   const Json settings = settings_of(config, data, comm.size());
-  check_same_settings(comm, Json(settings).set("valid", valid_identity(data)));
+  check_same_settings(comm, settings);
   const RunFolder run(config.run);
   make_run_folders(run);
   std::optional<RunLock> lock;
@@ -256,7 +255,10 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
     tell_start(observers, start, line, "resume");
     const std::int64_t step = start.state.step;
     if (!team.restarted().empty()) observers.on_event({step, "restart", team.restarted()});
-    if (const auto text = disk_warning(config, facts)) observers.on_event({step, "warning", *text});
+    for (const auto& text : {disk_warning(config, facts), schedule_warning(config, facts),
+                             left_out_warning(config, data)}) {
+      if (text) observers.on_event({step, "warning", *text});
+    }
   }
   const auto mirror = files.mirror(observers);
   if (mirror) observers.add("the mirror", mirror->watcher());
@@ -341,7 +343,9 @@ ExitCode train(const Options& options) {
     team.leave();
   });
   if (end.reason == "signal") {
-    throw Interrupted(format("{}; everything is saved, run the same command to go on", end.text));
+    const char* without = options.resume == "auto" ? "" : "without --resume ";
+    throw Interrupted(
+        format("{}; everything is saved, run the same command {}to go on", end.text, without));
   }
   return ExitCode::ok;
 }

@@ -7,6 +7,7 @@
 #include "cluster/comm_text.h"
 #include "config/choice.h"
 #include "config/exchange_limits.h"
+#include "train/begin_anew.h"
 #include "train/host_part.h"
 
 namespace tandem {
@@ -145,6 +146,7 @@ void RunExchange::resume_local(RunStart& start) {
   if (leads) state = read_host_part(place, start.state, params, tensors);
   const std::string own = text_of_first(comm, own_counts(start.state).dump(), Group::host);
   take_own_counts(start.state, Json::parse(own, "what this host has counted"));
+  begin_counts_anew(start.state, start.changed, config_);
   const at::NoGradGuard no_gradient;
   for (const Tensor& tensor : {tensors.values, tensors.first, tensors.second}) {
     comm.broadcast(tensor, Group::host);

@@ -145,6 +145,7 @@ Json settings_of(const RunConfig& config, const Dataset& data, int workers) {
   settings.set("dataset", Json::object()
                               .set("train", train_identity(data))
                               .set("vocabulary", hash_text(data.vocab->hash())));
+  settings.set("valid", valid_identity(data));
   return settings;
 }
 

@@ -13,8 +13,10 @@
 #include "model/layout.h"
 #include "model/model_folder.h"
 #include "model/model_path.h"
+#include "train/begin_anew.h"
 #include "train/checkpoint_folder.h"
 #include "train/memory_guard.h"
+#include "train/retention.h"
 #include "train/run_summary.h"
 
 namespace tandem {
@@ -73,28 +75,94 @@ RunStart start_anew(const RunConfig& config, const Json& settings, Learner& lear
   return start;
 }
 
-RunStart start_at(const ResumePoint& point, const Json& settings, Learner& learner) {
+// Empty: nothing that a person should know.
+std::string note_of(const SettingChange& change) {
+  if (change.key == "run") return {};
+  if (change.key == "valid") {
+    return "the validation part is another one: best models and patience begin anew, and those in "
+           "best/ go with the next save";
+  }
+  if (change.key == "start_from") {
+    return "start_from has no effect: the run goes on from a checkpoint";
+  }
+  return format("{} was {} and is {} from here on", change.key, change.was, change.is);
+}
+
+std::string rate_note(const TrainState& stored, const TrainState& state) {
+  if (stored.rollbacks == 0) return {};
+  if (state.rollbacks == 0) {
+    return "with the changed settings the learning rate is as set, and the run may go back again";
+  }
+  return format("the learning rate is times {:.3g}: the run went back {} times", state.rate_factor,
+                state.rollbacks);
+}
+
+// The best models of another run, or of a course that this one went back from, are not here.
+void forget_absent_models(std::vector<BestModel>& best, const RunFolder& run) {
+  std::erase_if(best, [&](const BestModel& model) {
+    return !is_model_folder(run.best() / best_name(model));
+  });
+}
+
+// The state of a checkpoint as far as it holds for this run with its settings.
+void take_state(const Json& stored, const RunConfig& config, const Json& settings,
+                const std::string& name, RunStart& start) {
+  for (const SettingChange& change : check_settings(stored.at("settings"), settings, name)) {
+    // Of an earlier program, which did not keep it.
+    if (change.key == "valid" && stored.at("settings").find("valid") == nullptr) continue;
+    start.changed.push_back(change.key);
+    if (std::string note = note_of(change); !note.empty()) start.notes.push_back(std::move(note));
+  }
+  const TrainState before = state_from_json(stored);
+  start.state = before;
+  begin_anew(start.state, start.changed, config);
+  forget_absent_models(start.state.best, RunFolder(config.run));
+  if (std::string note = rate_note(before, start.state); !note.empty()) {
+    start.notes.push_back(std::move(note));
+  }
+}
+
+// What int8 and int4 keep back follows the loss scale, which may be another one now.
+std::vector<Tensor> kept_at(const fs::path& checkpoint, double stored_scale, double scale,
+                            const FlatParams& params) {
+  std::vector<Tensor> kept = read_checkpoint_kept(checkpoint, params);
+  if (scale != stored_scale) {
+    for (const Tensor& tensor : kept) tensor.mul_(scale / stored_scale);
+  }
+  return kept;
+}
+
+RunStart start_at(const ResumePoint& point, const RunConfig& config, const Json& settings,
+                  Learner& learner) {
+  const at::NoGradGuard no_gradient;
   RunStart start;
   const std::string name = point.checkpoint->string();
-  const Json stored = read_checkpoint_state(*point.checkpoint);
-  const auto changes = check_settings(stored.at("settings"), settings, name);
-  start.state = state_from_json(stored);
-  start.resumed_from = start.state.step;
   start.notes = point.damaged;
   start.notes.push_back(format("resumed from {}", name));
-  for (const SettingChange& change : changes) {
-    if (change.key == "run") continue;
-    start.notes.push_back(
-        format("{} was {} and is {} from here on", change.key, change.was, change.is));
-  }
-  const Adam& adam = learner.adam;
+  const Json stored = read_checkpoint_state(*point.checkpoint);
+  take_state(stored, config, settings, name, start);
+  start.resumed_from = start.state.step;
   const FlatParams& params = learner.model.params();
-  const bool averaging = adam.averaged().defined();
-  const at::NoGradGuard no_gradient;
+  const bool averaging = learner.adam.averaged().defined();
   params.values().copy_(
       read_checkpoint_array(*point.checkpoint, params, StateArray::values, averaging));
-  start.kept = read_checkpoint_kept(*point.checkpoint, learner.model.params());
+  start.kept = kept_at(*point.checkpoint, state_from_json(stored).loss_scale.scale,
+                       start.state.loss_scale.scale, params);
   return start;
+}
+
+// What rank 0 found out about the start, to all.
+void tell_all(Comm& comm, RunStart& start) {
+  Json changed = Json::array();
+  for (const std::string& key : start.changed) changed.push(key);
+  const std::string text = text_of_first(comm, Json::object()
+                                                   .set("state", state_json(start.state))
+                                                   .set("changed", std::move(changed))
+                                                   .dump());
+  const Json told = Json::parse(text, "rank 0's state");
+  start.state = state_from_json(told.at("state"));
+  start.changed.clear();
+  for (const Json& key : told.at("changed").items()) start.changed.push_back(key.as_string());
 }
 
 // Rank 0's buffer, laid out like the parameters, to all: each takes what it keeps. In pieces, so
@@ -172,13 +240,10 @@ RunStart start_run(const ResumePoint& point, const RunConfig& config, const Json
                    Learner& learner, Comm& comm) {
   RunStart start;
   if (comm.first()) {
-    start = point.checkpoint ? start_at(point, settings, learner)
+    start = point.checkpoint ? start_at(point, config, settings, learner)
                              : start_anew(config, settings, learner);
   }
-  if (!comm.alone()) {
-    const std::string state = text_of_first(comm, state_json(start.state).dump());
-    start.state = state_from_json(Json::parse(state, "rank 0's state"));
-  }
+  if (!comm.alone()) tell_all(comm, start);
   const at::NoGradGuard no_gradient;
   comm.broadcast(learner.model.params().values());
   if (start.state.step > 0) {

@@ -32,8 +32,9 @@ std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t voca
 struct RunStart {
   TrainState state;
   std::optional<std::int64_t> resumed_from;
-  std::vector<std::string> notes;  // what a person should know about the resume
-  std::vector<Tensor> kept;        // on rank 0: for GradExchange::restore_kept
+  std::vector<std::string> changed;  // keys of settings since the checkpoint; on all workers
+  std::vector<std::string> notes;    // what a person should know about the resume
+  std::vector<Tensor> kept;          // on rank 0: for GradExchange::restore_kept
 };
 
 // Rank 0 initialises the learner or sets it to the checkpoint, after checking that this belongs to
