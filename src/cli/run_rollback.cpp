@@ -12,11 +12,24 @@
 namespace tandem {
 namespace {
 
-[[noreturn]] void give_up(const Diverged& found, const std::string& why) {
-  throw UserError(
-      format("{}; {}; lower optim.lr, raise optim.warmup_steps or set optim.clip, delete the "
-             "checkpoints after step {}, where it may have begun, and run the same command again",
-             found.what(), why, std::max<std::int64_t>(0, found.step - kStepsUnderSuspicion)));
+// sound: the name of a checkpoint that is not under suspicion; empty: there is none.
+[[noreturn]] void give_up(const Diverged& found, const std::string& why, const std::string& sound,
+                          const RunConfig& config) {
+  const bool fixed_scale =
+      config.precision == Precision::fp16 && config.optim.loss_scaling == LossScaling::fixed;
+  std::string advice = "lower optim.lr, raise optim.warmup_steps or set optim.clip";
+  if (fixed_scale) advice = "lower optim.loss_scale (fp16), or " + advice;
+  if (sound.empty()) {
+    advice +=
+        ", and start anew with another run=, or delete all its checkpoints and add --resume "
+        "never";
+  } else {
+    advice += format(
+        ", delete the checkpoints after {}, where it may have begun, and run the same command, "
+        "without --resume",
+        sound);
+  }
+  throw UserError(format("{}; {}; {}", found.what(), why, advice));
 }
 
 // Checkpoints that are just arriving from rank 0 (checkpoint.mirror): hidden ones, see
@@ -68,9 +81,6 @@ std::string delete_later(const RunFolder& run, std::int64_t step) try {
 RunStart roll_back(const Diverged& found, const TrainState& state, const RunFolder& run,
                    CheckpointStore& store, Course& course, const RunConfig& config,
                    const Json& settings, Learner& learner, Comm& comm) {
-  if (state.rollbacks >= kMostRollbacks) {
-    give_up(found, format("it went back {} times already", state.rollbacks));
-  }
   ResumePoint point;
   if (comm.first()) {
     store.wait();
@@ -78,9 +88,14 @@ RunStart roll_back(const Diverged& found, const TrainState& state, const RunFold
   }
   const std::string name =
       text_of_first(comm, point.checkpoint ? point.checkpoint->filename().string() : "");
+  if (state.rollbacks >= kMostRollbacks) {
+    give_up(found, format("it went back {} times already", state.rollbacks), name, config);
+  }
   if (name.empty()) {
-    give_up(found, format("there is no checkpoint of {} steps before or earlier to go back to",
-                          kStepsUnderSuspicion));
+    give_up(found,
+            format("there is no checkpoint of {} steps before or earlier to go back to",
+                   kStepsUnderSuspicion),
+            name, config);
   }
   // A mirror has them, too. Rank 0 is first: what is gone there is not sent any more.
   const std::int64_t step = step_of_checkpoint(name).value();

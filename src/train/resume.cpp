@@ -20,8 +20,8 @@ ResumePoint named(const RunFolder& run, const fs::path& folder) {
   const auto own = run.list_checkpoints();
   if (!own.empty() && own.rbegin()->first > step) {
     throw UserError(
-        format("{} holds a newer checkpoint than --resume {}; remove it or set another "
-               "run=",
+        format("{} holds a newer checkpoint than --resume {}; leave --resume out to go on from "
+               "it, remove it, or set another run=",
                own.rbegin()->second.string(), folder.string()));
   }
   return {folder, {}};
@@ -97,8 +97,8 @@ ResumePoint find_resume_point(const RunFolder& run, const std::string& choice) {
   if (choice != "never") return named(run, choice);
   if (!run.list_checkpoints().empty()) {
     throw UserError(
-        format("{} holds checkpoints, which --resume never would mix up with new ones; "
-               "set another run= or remove them",
+        format("{} holds checkpoints, which --resume never would mix up with new ones; leave "
+               "--resume out to go on from them, set another run=, or remove them",
                run.root().string()));
   }
   return {};

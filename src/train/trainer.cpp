@@ -79,8 +79,7 @@ EndRecord Trainer::run() {
       [&] {
         return format(
             "out of memory after step {}: free some, or set batch.max_tokens_per_micro or "
-            "eval.beam "
-            "lower, and run the same command again",
+            "eval.beam lower, and start the run again",
             state_.step);
       },
       [&] { end = train(); });
@@ -284,7 +283,7 @@ std::string Trainer::too_large(const Batch& batch) const {
       "out of memory at step {}: a micro-batch of {} sentences, {} source and {} target tokens "
       "does "
       "not fit; set batch.max_tokens_per_micro below {} (results stay the same up to rounding) and "
-      "run the same command again",
+      "start the run again",
       state_.step + 1, batch.sentences(), batch.src_ids.size(), batch.tgt_in.size(),
       std::min(largest, bound));
 }
