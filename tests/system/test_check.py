@@ -81,20 +81,35 @@ def test_a_patience_that_makes_no_sense_is_a_mistake(tandem, data, tmp_path, set
     assert done.returncode == 2 and setting.split("=")[0] in done.stderr
 
 
-def test_workers_of_one_host_need_no_link(program, data, tmp_path):
-    command = [str(part) for part in (program, *settings(data, tmp_path, "--json"))]
-    env = {**QUIET, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0", "TANDEM_TOKEN": "a" * 64}
+def check_two_workers(program, data, folder, *more_of_second):
+    """Exit codes and outputs of two workers on this host, started by hand."""
+    env = {**QUIET, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "TANDEM_TOKEN": "a" * 64}
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         env["MASTER_PORT"] = str(free.getsockname()[1])
-    workers = [subprocess.Popen(command, env={**os.environ, **env, "RANK": str(rank), "LOCAL_RANK": str(rank),
-                                              "LOCAL_WORLD_SIZE": "2"},
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(2)]
+    workers = []
+    for rank, more in enumerate(((), more_of_second)):
+        command = [str(part) for part in (program, *settings(data, folder, "--json", *more))]
+        workers.append(subprocess.Popen(command, env={**os.environ, **env, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
     outputs = [worker.communicate(timeout=120) for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0], outputs
+    return [worker.returncode for worker in workers], outputs
+
+
+def test_workers_of_one_host_need_no_link(program, data, tmp_path):
+    codes, outputs = check_two_workers(program, data, tmp_path)
+    assert codes == [0, 0], outputs
     report = json.loads(outputs[0][0])
     assert outputs[1][0] == ""  # the first one speaks
     assert report["workers_per_host"] == 2 and report["links"] == [] and len(report["hosts"]) == 1
+
+
+def test_a_worker_with_other_settings_is_refused_and_nothing_is_forecast(program, data, tmp_path):
+    codes, outputs = check_two_workers(program, data, tmp_path, "seed=77")
+    assert codes == [2, 2], outputs
+    report = json.loads(outputs[0][0])
+    assert "rank 1 (pid" in report["refused"] and "seed (77, but 1 there)" in report["refused"]
+    assert all(report[key] is None for key in ("forecast", "compute", "software", "exchange", "step_without_links_s"))
 
 
 # --- two hosts --------------------------------------------------------------------------------------------------------
@@ -153,14 +168,6 @@ def test_other_settings_on_one_host_are_refused_by_name(lab, program, data):
     assert codes == [2, 2], outputs
     assert "host-b has other settings than host-a: optim.lr" in outputs[0]
     assert "tandem:" not in outputs[1]  # said once
-
-
-def test_nothing_is_forecast_for_who_is_refused(lab, program, data):
-    codes, outputs = check_by_hand(lab(2, "1gbit"), program, data, "--json", on_b=["seed=77"])
-    assert codes == [2, 2], outputs
-    report, _ = json.JSONDecoder().raw_decode(outputs[0][outputs[0].index("{"):])
-    assert "seed" in report["refused"] and report["links"] == []
-    assert all(report[key] is None for key in ("forecast", "compute", "software", "exchange", "step_without_links_s"))
 
 
 def test_each_host_has_its_own_interface_and_device(lab, program, data):
