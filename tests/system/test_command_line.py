@@ -110,9 +110,11 @@ def test_evaluate_knows_before_the_work_that_it_cannot_write(tandem, model, tmp_
         # Neither model nor text is looked at before.
         done = tandem("evaluate", "--model", tmp_path / "no model", "--src", "absent", "--ref", "absent", "--out", tmp_path / out)
         refused(done, tmp_path / out, words)
-    done = tandem("evaluate", "--model", model, "--src", tmp_path / "file", "--ref", tmp_path / "file", "--out", tmp_path / "file")
+    (tmp_path / "hyp").write_text("of an earlier evaluation\n")
+    done = tandem("evaluate", "--model", model, "--src", tmp_path / "file", "--ref", tmp_path / "file", "--out", tmp_path / "hyp")
     assert done.returncode == 0, done.stderr
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+    assert (tmp_path / "hyp").read_text() != "of an earlier evaluation\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder", "hyp"]
 
 
 def test_a_report_cannot_take_the_place_of_a_folder(tandem, tmp_path):
