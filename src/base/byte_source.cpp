@@ -76,6 +76,8 @@ class FileBytes final : public ByteSource {
         }
       }
       if (!member_open_ && began_) {  // gzip files may be several members one after another
+        while (raw_begin_ < raw_size_ && raw_[raw_begin_] == 0) ++raw_begin_;  // or end in zeros
+        if (raw_begin_ == raw_size_) continue;
         inflateReset(&zlib_);
       }
       began_ = member_open_ = true;

@@ -31,7 +31,8 @@ TEST(ByteSource, UnpacksWhatIsPackedAndCountsBytesOnDisk) {
   const auto path = folder.path() / "bytes";
   std::string text;
   for (std::int64_t i = 0; i < 100'000; ++i) text += static_cast<char>(i * i % 251);
-  for (const std::string& contents : {text, gzip(text), gzip(text) + gzip("")}) {
+  for (const std::string& contents :
+       {text, gzip(text), gzip(text) + gzip(""), gzip(text) + std::string(300'000, '\0')}) {
     std::ofstream(path, std::ios::binary) << contents;
     const auto source = open_bytes(path);
     std::string read;

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,10 @@ class Json {
   Json(std::string_view text) : value_(std::string(text)) {}
   Json(std::string text) : value_(std::move(text)) {}
   Json(Array items) : value_(std::move(items)) {}
+  template <class T>
+  Json(std::optional<T> value) {  // nothing is null
+    if (value) *this = Json(*std::move(value));
+  }
   static Json array() { return Json(Array{}); }
   // The keys of members differ.
   static Json object(Object members = {}) { return Json(std::move(members), 0); }

@@ -5,6 +5,7 @@
 #include "base/files.h"
 #include "base/format.h"
 #include "base/progress.h"
+#include "base/scaled_text.h"
 #include "base/signals.h"
 #include "cli/verbs.h"
 #include "data/download/catalog.h"
@@ -19,16 +20,10 @@ struct GetOptions {
   DownloadOptions download;
 };
 
-constexpr double kKilobyte = 1e3, kMegabyte = 1e6;
+constexpr double kMegabyte = 1e6;
 
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
-}
-
-std::string size_text(std::uint64_t bytes) {
-  const auto size = static_cast<double>(bytes);
-  return size < kMegabyte ? format("{:.1f} kB", size / kKilobyte)
-                          : format("{:.1f} MB", size / kMegabyte);
 }
 
 // The bar of one file. It measures what this call downloads, so that a continued file does not
@@ -66,7 +61,7 @@ std::string status_of(const CorpusFileResult& result) {
 
 void print_result(const CorpusFileResult& result) {
   print(format("{}: {}, {}, {}\n", result.file->name, status_of(result),
-               size_text(result.download.bytes),
+               bytes_text(static_cast<double>(result.download.bytes)),
                result.verified ? "sha256 is right"
                                : format("could not be verified, its sha256 {} is in SHA256SUMS",
                                         result.download.sha256)));
@@ -99,7 +94,7 @@ void print_list(std::span<const KnownCorpus> corpora) {
     print(format("{}: {}\n", corpus.name, corpus.about));
     for (const CorpusFile& file : corpus.files) {
       print(format("  {}\n    {}, sha256 {}\n", file.url,
-                   file.bytes ? size_text(*file.bytes) : "size not known",
+                   file.bytes ? bytes_text(static_cast<double>(*file.bytes)) : "size not known",
                    file.sha256.empty() ? "not known" : file.sha256));
     }
   }

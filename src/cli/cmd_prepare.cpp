@@ -105,7 +105,8 @@ void add_prepare(CommandLine& line) {
               "the archives");
   verb.option("--src", o->src, "training text, source side, one sentence a line (plain or .gz)");
   verb.option("--tgt", o->tgt, "training text, target side");
-  verb.option("--tsv", o->tsv, "training text as one file: source, tab, target");
+  verb.option("--tsv", o->tsv,
+              "training text as one file: source, tab, target; further columns are not read");
   verb.option("--valid-src", o->valid_src, "validation text, source side");
   verb.option("--valid-tgt", o->valid_tgt, "validation text, target side");
   verb.option("--valid-tsv", o->valid_tsv, "validation text as one file");

@@ -1,7 +1,10 @@
 // tandem quickstart: from nothing to a trained translator, on the built-in corpus. Every step is a
 // command that is shown before it runs, so that a person can go on from any of them.
+#include <ATen/Context.h>
 #include <quickstart_config.h>
+#include <torch/cuda.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/cores.h"
@@ -46,10 +49,11 @@ std::string command_text(const std::vector<std::string>& arguments) {
 
 // Two of them use two cores better than two threads of one; batches are too small for more.
 int workers() {
-  return usable_cores() >= 2 ? 2 : 1;
+  const int places = at::hasCUDA() ? static_cast<int>(torch::cuda::device_count()) : usable_cores();
+  return std::clamp(places, 1, 2);
 }
 
-// Shows and runs a command. One that fails has said why: its exit code is ours.
+// Shows and runs a command. One that fails has said why.
 void run(const std::vector<std::string>& arguments, const fs::path& standard_input = "/dev/null") {
   std::string text = "\n$ " + command_text(arguments);
   if (standard_input != "/dev/null") text += " < " + standard_input.string();
@@ -58,10 +62,10 @@ void run(const std::vector<std::string>& arguments, const fs::path& standard_inp
   if (code == static_cast<int>(ExitCode::interrupted)) {
     throw Interrupted("quickstart was stopped; the same command goes on");
   }
-  if (code != 0) {
-    throw EnvError(format("quickstart ended early: `tandem {}` failed with exit code {}",
-                          arguments.front(), code));
-  }
+  const std::string ended = format("quickstart ended early: `tandem {}` failed with exit code {}",
+                                   arguments.front(), code);
+  if (code == static_cast<int>(ExitCode::user)) throw UserError(ended);
+  if (code != 0) throw EnvError(ended);
 }
 
 ExitCode quickstart(const Options& options) {

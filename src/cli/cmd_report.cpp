@@ -29,8 +29,10 @@ void add_report(CommandLine& line) {
   Verb& verb = line.verb("report", "Answer the eleven questions about a run; compare several");
   verb.positional("RUN", o->runs,
                   "directories of runs; with several their curves lie over each other");
-  verb.option("--out", o->out,
-              "the page to write, its answers beside it as .json; default: report.html in the run");
+  verb.option(
+      "--out", o->out,
+      "the page to write, its answers beside it as .json; default: report.html in the run; of "
+      "several runs, compare.html in the first");
   verb.flag("--json", o->json, "print the answers as JSON; files are written only with --out");
   verb.run([o] {
     const auto reports = reports_of({o->runs.begin(), o->runs.end()});

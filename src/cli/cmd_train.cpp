@@ -246,7 +246,8 @@ EndRecord train_in(Team& team, HostFiles& files, const Options& options, const R
 
   if (comm.first()) atomic_write(run.config(), dump_yaml(config));
   ObserverList observers;
-  const RunFacts facts = facts_of(config, data, model, device.str(), comm.size());
+  RunFacts facts = facts_of(config, data, model, device.str(), comm.size());
+  facts.peak_lr *= exchange.rate();
   const auto watch =
       add_watchers(observers, config, run, facts, start, team, links, exchange.text());
   Json line = run_line(config, data, facts, team, links);

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/progress.h"
+#include "base/scaled_text.h"
 #include "base/sha256.h"
 #include "cli/run_setup.h"
 #include "cluster/comm_text.h"
@@ -56,13 +57,6 @@ std::string dataset_problem(const fs::path& path) try {
   return error.what();
 }
 
-// What lies there and is no dataset stays: it may be the only copy of somebody's text.
-bool can_be_replaced(const fs::path& folder) {
-  std::error_code none;
-  return !fs::exists(fs::symlink_status(folder, none)) || fs::exists(folder / "card.json", none) ||
-         (fs::is_directory(folder, none) && fs::is_empty(folder, none));
-}
-
 std::int64_t step_of(const ResumePoint& point) {
   if (!point.checkpoint) return -1;
   return step_of_checkpoint(point.checkpoint->filename().string()).value_or(-1);
@@ -100,10 +94,9 @@ FolderPlace HostFiles::place_of(const FolderOffer& offer) {
                               datasets_.size())};
   }
   const std::string& target = datasets_[number];
-  if (!can_be_replaced(target)) {
-    return {.refusal = format("{} is there and is no dataset: move it away, or name another place "
-                              "in data.path",
-                              target)};
+  // It may be the only copy of somebody's text.
+  if (const std::string reason = reason_not_to_replace(target); !reason.empty()) {
+    return {.refusal = format("{}: move it away, or name another place in data.path", reason)};
   }
   return {.target = target, .problem = dataset_problem};
 }
@@ -216,7 +209,7 @@ void HostFiles::send_dataset_to(int host, const FolderOffer& offer) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   notes_.push_back(format("sent the dataset {} to {}: {} in {:.1f} s", path, name,
-                          size_text(static_cast<double>(offer.bytes())), took.count()));
+                          bytes_text(static_cast<double>(offer.bytes())), took.count()));
 }
 
 ResumePoint HostFiles::resume_point(const std::string& choice) {
@@ -255,7 +248,7 @@ void HostFiles::bring_checkpoint(const ResumePoint& own, int owner, std::int64_t
       throw EnvError(format("cannot send {} to {}: {}", own.checkpoint->string(),
                             world.workers.front().host, error.what()));
     }
-    team_.store().set(kCheckpointSent, size_text(static_cast<double>(offer.bytes())));
+    team_.store().set(kCheckpointSent, bytes_text(static_cast<double>(offer.bytes())));
   } else if (world.rank == 0) {
     fetched_step_ = step;
     team_.store().set(kCheckpointWanted, "yes");

@@ -10,6 +10,7 @@
 #include "cli/run_trial.h"
 #include "cli/step_facts.h"
 #include "cluster/gpu_cost.h"
+#include "cluster/machine_facts.h"
 #include "config/dump.h"
 #include "config/exchange_limits.h"
 #include "model/layout.h"
@@ -39,7 +40,7 @@ HostFacts own_facts(const PreflightParts& parts) {
   }
   if (!parts.interface.empty()) facts.nic = read_own_nic(kSystemNics, parts.interface);
   facts.disk_free_bytes = disk_free_bytes(parts.config.run);
-  facts.memory_free_bytes = memory_free_bytes("/proc");
+  facts.memory_free_bytes = static_cast<double>(meminfo_bytes("/proc", "MemAvailable"));
   facts.cores = usable_cores();
   facts.workers =
       static_cast<std::int64_t>(parts.world.ranks_of_host(parts.world.self().host_index).size());

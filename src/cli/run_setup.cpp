@@ -28,12 +28,13 @@ at::Device device_of(DeviceChoice choice, int local_rank) {
   return {at::kCUDA, static_cast<c10::DeviceIndex>(gpu)};
 }
 
-void check_device(at::Device device) {
-  if (!device.is_cuda() || device.index() < static_cast<int>(torch::cuda::device_count())) return;
+void check_device(at::Device device, int workers) {
+  const auto seen = static_cast<int>(torch::cuda::device_count());
+  if (!device.is_cuda() || workers <= seen) return;
   throw UserError(
-      format("this worker is number {} of its host, where {} GPUs are seen; start as many workers "
-             "on a host as it has GPUs, or set device=cpu",
-             device.index() + 1, torch::cuda::device_count()));
+      format("a host with at least {} workers has {} GPU{} that are seen; start as many workers on "
+             "a host as it has GPUs, or set device=cpu",
+             workers, seen, seen == 1 ? "" : "s"));
 }
 
 std::int64_t threads_of(const RunConfig& config, int workers_of_host) {
@@ -202,7 +203,10 @@ Json run_record_facts(const RunConfig& config, const Dataset& data, const RunFac
   char host[256] = "?";
   ::gethostname(host, sizeof host - 1);
   Json out = Json::object();
-  out.set("tandem", TANDEM_VERSION).set("host", host).set("pid", ::getpid());
+  out.set("tandem", TANDEM_VERSION)
+      .set("libtorch", TORCH_VERSION)
+      .set("host", host)
+      .set("pid", ::getpid());
   out.set("device", facts.device).set("threads", facts.threads);
   out.set("parameters", facts.parameters).set("steps_per_epoch", facts.steps_per_epoch);
   out.set("checkpoint_bytes", checkpoint_bytes(config, facts.parameters));

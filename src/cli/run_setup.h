@@ -19,7 +19,8 @@ namespace tandem {
 
 // local_rank: among the workers of a host, who each take the next GPU.
 at::Device device_of(DeviceChoice choice, int local_rank = 0);
-void check_device(at::Device device);  // of this worker: whether it is there
+// workers: that must find a GPU each among those that this one sees.
+void check_device(at::Device device, int workers);
 // Of a worker: its part of the host's cores unless told otherwise.
 std::int64_t threads_of(const RunConfig& config, int workers_of_host);
 at::ScalarType compute_type(Precision precision);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/hash.h"
+#include "base/scaled_text.h"
 #include "cli/run_setup.h"
 #include "cluster/comm_text.h"
 #include "cluster/replicas.h"
@@ -229,7 +230,7 @@ std::unique_ptr<Learner> make_learner(const RunConfig& config, std::int64_t voca
             "out of memory: a model of {} parameters needs about {}; make the model "
             "smaller or use a larger machine",
             count,
-            size_text(static_cast<double>(
+            bytes_text(static_cast<double>(
                 memory_estimate_bytes(config, count, vocabulary, comm.size()))));
       },
       [&] { learner = std::make_unique<Learner>(config, vocabulary, device, comm); });

@@ -48,6 +48,7 @@ Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& 
   }
   host_ = options.host.name;
   launched_ = describe(options.launch, options.host.name);
+  started_here_ = options.launch.by == Launcher::local;
   first_ = options.launch.rank == 0;
   if (first_) options.say = say;
   options.on_event = [this](const std::string& text) { tell("straggler", text); };
@@ -65,7 +66,8 @@ void Team::connect() {
   setting.address = meeting_->world().self().address;
   setting.timeout = kPatience;
   setting.device = device_of(device_, meeting_->world().self().local_rank);
-  check_device(setting.device);
+  // A launcher may show each worker its own GPU only; --workers shows all to each.
+  check_device(setting.device, started_here_ ? workers_of_host() : setting.device.index() + 1);
   if (setting.device.is_cuda()) {
     // NCCL would choose by itself: it takes the interface that was checked, unless told otherwise.
     const bool apart = meeting_->world().hosts() > 1;

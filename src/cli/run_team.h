@@ -115,6 +115,7 @@ class Team {
 
   DeviceChoice device_;
   std::string host_, launched_, restarted_;
+  bool started_here_ = false;         // by --workers
   bool first_ = false;                // known before all have met, when one may be lost already
   std::atomic<bool> ending_ = false;  // the main thread says what happened
   std::atomic<std::int64_t> step_ = 0;

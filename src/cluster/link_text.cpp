@@ -34,11 +34,6 @@ std::string rate_text(double bytes_per_second) {
   return with_unit(bytes_per_second * 8, kUnits);
 }
 
-std::string bytes_text(double bytes) {
-  static constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
-  return with_unit(bytes, kUnits);
-}
-
 std::string step_text(double seconds) {
   if (seconds >= 9.95) return format("{:.0f} s", seconds);
   if (seconds >= 0.995) return format("{:.2f} s", seconds);

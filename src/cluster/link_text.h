@@ -7,6 +7,5 @@ namespace tandem {
 
 std::string rate_text(double bytes_per_second);  // "94 Mbps", "1 Gbps", "9.4 Gbps"
 std::string step_text(double seconds);           // "0.152 s", "1.66 s", "31 s", "0.2 ms"
-std::string bytes_text(double bytes);            // "126 MB", "1.4 MB", "32 kB"
 
 }  // namespace tandem

@@ -23,14 +23,6 @@ std::string cpu_name() {
   return "unknown";
 }
 
-std::int64_t memory_line(const std::string& name) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) * 1024;
-  }
-  return 0;
-}
-
 std::int64_t free_bytes(const std::filesystem::path& folder) {
   std::error_code failed;
   const auto space = std::filesystem::space(folder, failed);
@@ -63,6 +55,16 @@ std::string interface_line(const NetworkInterface& interface) {
 
 }  // namespace
 
+std::int64_t meminfo_bytes(const std::filesystem::path& proc, const std::string& line) {
+  std::ifstream file(proc / "meminfo");
+  std::string name, rest;
+  std::int64_t kilobytes = 0;
+  while (file >> name >> kilobytes && std::getline(file, rest)) {
+    if (name == line + ":") return kilobytes * 1024;
+  }
+  return 0;
+}
+
 MachineFacts machine_facts(const std::filesystem::path& folder) {
   utsname names{};
   ::uname(&names);
@@ -71,8 +73,8 @@ MachineFacts machine_facts(const std::filesystem::path& folder) {
   facts.kernel = format("{} {}", names.sysname, names.release);
   facts.cpu = cpu_name();
   facts.cores = usable_cores();
-  facts.memory_bytes = memory_line("MemTotal");
-  facts.memory_free_bytes = memory_line("MemAvailable");
+  facts.memory_bytes = meminfo_bytes("/proc", "MemTotal");
+  facts.memory_free_bytes = meminfo_bytes("/proc", "MemAvailable");
   facts.disk_free_bytes = free_bytes(folder);
   facts.shared_memory_free_bytes = free_bytes("/dev/shm");
   facts.open_files = limit_of(RLIMIT_NOFILE);

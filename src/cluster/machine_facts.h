@@ -23,6 +23,9 @@ struct MachineFacts {
   std::vector<NetworkInterface> interfaces;
 };
 
+// A line of proc/meminfo, "MemAvailable"; 0 where there is none.
+std::int64_t meminfo_bytes(const std::filesystem::path& proc, const std::string& line);
+
 MachineFacts machine_facts(const std::filesystem::path& folder);
 
 // Sentences: what is short, what it breaks, what to do.

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/temporary_folder.h"
+
 namespace tandem {
 namespace {
 
@@ -35,6 +38,15 @@ TEST(MachineFacts, EachShortageIsOneWarningAndNoShortageNone) {
   facts = ample();
   facts.interfaces.pop_back();
   EXPECT_THAT(machine_warnings(facts), ElementsAre(HasSubstr("limited to this host")));
+}
+
+TEST(MachineFacts, FreeMemoryIsWhatTheSystemSays) {
+  TemporaryFolder proc;
+  atomic_write(proc.path() / "meminfo",
+               "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable:    77 kB\n");
+  EXPECT_EQ(meminfo_bytes(proc.path(), "MemAvailable"), 77 * 1024);
+  EXPECT_EQ(meminfo_bytes(proc.path() / "absent", "MemAvailable"), 0);
+  EXPECT_GT(meminfo_bytes("/proc", "MemAvailable"), 0);
 }
 
 TEST(MachineFacts, ThisMachineHasSomeOfEverything) {

@@ -115,7 +115,7 @@ Json nic_json(const NicFacts& nic) {
   return Json::object()
       .set("name", nic.name)
       .set("kind", name_of(nic.kind))
-      .set("speed_mbps", nic.speed_mbps ? Json(*nic.speed_mbps) : Json())
+      .set("speed_mbps", nic.speed_mbps)
       .set("duplex", name_of(nic.duplex))
       .set("mtu", nic.mtu_bytes)
       .set("up", nic.up);

@@ -4,6 +4,7 @@
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "base/scaled_text.h"
 #include "cluster/link_text.h"
 #include "config/choice.h"
 
@@ -145,8 +146,8 @@ Json plan_json(const Plan& plan) {
   Json rows = Json::array();
   for (const PlanRow& row : plan.rows) {
     rows.push(prediction_json(row.prediction)
-                  .set("seconds_to_end", row.seconds_to_end ? Json(*row.seconds_to_end) : Json())
-                  .set("cost", row.cost ? Json(*row.cost) : Json()));
+                  .set("seconds_to_end", row.seconds_to_end)
+                  .set("cost", row.cost));
   }
   Json assumptions = Json::array(), warnings = Json::array();
   for (const std::string& sentence : r.assumptions) assumptions.push(sentence);
@@ -159,7 +160,7 @@ Json plan_json(const Plan& plan) {
       .set("parameters", r.input.facts.values())
       .set("tokens_per_step", r.input.facts.tokens)
       .set("compute_s", r.input.facts.compute.total())
-      .set("steps", r.steps ? Json(*r.steps) : Json())
+      .set("steps", r.steps)
       .set("currency", r.currency)
       .set("error_band", r.error_band)
       .set("recommended", name_of(plan.recommended))

@@ -1,10 +1,10 @@
 #include "cluster/preflight_hosts.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include "base/format.h"
+#include "base/scaled_text.h"
 #include "cluster/link_text.h"
 #include "config/choice.h"
 #include "config/host_settings.h"
@@ -101,16 +101,6 @@ HostFacts host_facts_from_json(const Json& json) {
   f.cores = json.at("cores").as_int();
   f.workers = json.at("workers").as_int();
   return f;
-}
-
-double memory_free_bytes(const std::filesystem::path& proc) {
-  std::ifstream file(proc / "meminfo");
-  std::string name, rest;
-  double kilobytes = 0;
-  while (file >> name >> kilobytes && std::getline(file, rest)) {
-    if (name == "MemAvailable:") return kilobytes * 1024;
-  }
-  return 0;
 }
 
 std::vector<std::string> host_differences(const std::vector<HostFacts>& hosts,

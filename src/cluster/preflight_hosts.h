@@ -2,7 +2,6 @@
 // Pure but for the reading of one's own facts.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,9 +24,6 @@ struct HostFacts {
 
 Json host_facts_json(const HostFacts& facts);
 HostFacts host_facts_from_json(const Json& json);
-
-// Memory that can be had without swapping. proc: /proc. 0: the system does not say.
-double memory_free_bytes(const std::filesystem::path& proc);
 
 // What the run needs on each host.
 struct HostNeeds {

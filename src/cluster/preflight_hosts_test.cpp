@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
 #include "base/format.h"
-#include "base/temporary_folder.h"
 
 namespace tandem {
 namespace {
@@ -110,15 +108,6 @@ TEST(PreflightHosts, FactsSurviveTheStore) {
   EXPECT_FALSE(host_facts_from_json(host_facts_json(f)).nic.has_value());
   EXPECT_EQ(host_line(host_of("a")),
             "a: eth0: 1 Gbps, full duplex, MTU 1500; 8 cores, 10 GB memory and 50 GB disk free");
-}
-
-TEST(PreflightHosts, FreeMemoryIsWhatTheSystemSays) {
-  TemporaryFolder proc;
-  atomic_write(proc.path() / "meminfo",
-               "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable:    77 kB\n");
-  EXPECT_EQ(memory_free_bytes(proc.path()), 77.0 * 1024);
-  EXPECT_EQ(memory_free_bytes(proc.path() / "absent"), 0);
-  EXPECT_GT(memory_free_bytes("/proc"), 0);
 }
 
 }  // namespace

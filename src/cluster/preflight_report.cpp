@@ -117,11 +117,10 @@ Json measured_software_json(const PreflightReport& r) {
 }
 
 Json forecast_json(const PreflightReport& r) {
-  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(); };
   return prediction_json(r.forecast)
-      .set("steps", optional(r.steps_to_end))
-      .set("seconds_to_end", optional(r.seconds_to_end))
-      .set("cost", optional(r.cost))
+      .set("steps", r.steps_to_end)
+      .set("seconds_to_end", r.seconds_to_end)
+      .set("cost", r.cost)
       .set("currency", r.currency);
 }
 

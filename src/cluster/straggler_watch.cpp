@@ -7,8 +7,8 @@
 namespace tandem {
 namespace {
 
-// The lower one of two: with two workers the faster is the measure.
-double median(const std::map<int, double>& by_rank) {
+// Of an even number the lower one: with two workers the faster is the measure.
+double lower_median(const std::map<int, double>& by_rank) {
   std::vector<double> values;
   for (const auto& [rank, value] : by_rank) values.push_back(value);
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
@@ -46,7 +46,7 @@ std::vector<std::string> StragglerWatch::look(const std::map<int, WorkDone>& wor
       step_seconds(looks_.empty() ? nothing : looks_.front(), work);
   looks_.push_back(work);
   if (looks_.size() > kLooks + 1) looks_.pop_front();
-  const double usual = median(now), usual_lately = median(lately);
+  const double usual = lower_median(now), usual_lately = lower_median(lately);
   std::vector<std::string> sentences;
   for (const auto& [rank, seconds] : now) {
     auto& [slow_looks, told] = opinions_[rank];

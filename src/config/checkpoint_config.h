@@ -20,7 +20,8 @@ void describe(Visitor&& option, CheckpointConfig& c) {
   option("keep", c.keep, between(1, 10000), "checkpoints", "how many of the newest are kept");
   option("best", c.best, between(0, 10000), "models",
          "how many of the best by validation loss are kept");
-  option("mirror", c.mirror, "keep a verified copy of the newest checkpoint on a second host");
+  option("mirror", c.mirror,
+         "keep verified copies of the newest checkpoints (checkpoint.keep) on a second host");
 }
 
 }  // namespace tandem

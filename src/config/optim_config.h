@@ -60,8 +60,9 @@ void describe(Visitor&& option, OptimConfig& c) {
          "gradients of a larger norm are scaled down to it; 0: never");
   option("ema", c.ema, fraction(), "",
          "decay of the averaged weights that are evaluated and saved; 0: no averaging");
-  option("shard", c.shard,
-         "each worker keeps a part of Adam's state instead of all of it; the result is the same");
+  option(
+      "shard", c.shard,
+      "each worker keeps a part of Adam's state, equal results; CPUs and cluster.mode=exact only");
   option("label_smoothing", c.label_smoothing, fraction(), "",
          "share of the target probability spread over the whole vocabulary");
   option("loss_scaling", c.loss_scaling,

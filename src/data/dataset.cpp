@@ -1,5 +1,8 @@
 #include "data/dataset.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/error.h"
 #include "base/format.h"
 #include "base/hash.h"
@@ -7,6 +10,10 @@
 
 namespace tandem {
 namespace {
+
+constexpr std::array kFiles = {"card.json",     "train.index",  "train.tokens", "valid.index",
+                               "valid.tokens",  "vocab.model",  "vocab.vocab",  "valid.src.txt",
+                               "valid.tgt.txt", "test.src.txt", "test.tgt.txt"};
 
 void verify_part(const fs::path& dataset, const std::string& name, const PartCard& part,
                  const DatasetCard& card) {
@@ -43,6 +50,22 @@ DatasetCard verify_dataset(const fs::path& dataset) {
   verify_part(dataset, "train", card.train, card);
   verify_part(dataset, "valid", card.valid, card);
   return card;
+}
+
+std::string reason_not_to_replace(const fs::path& folder) {
+  std::error_code none;
+  if (!fs::exists(fs::symlink_status(folder, none))) return {};
+  if (!fs::is_directory(folder, none)) return format("{} is no folder", folder.string());
+  if (fs::is_empty(folder, none)) return {};
+  if (!fs::exists(folder / "card.json", none)) {
+    return format("{} is there and is no dataset", folder.string());
+  }
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (std::ranges::find(kFiles, entry.path().filename()) != kFiles.end()) continue;
+    return format("{} is no file of the dataset and would be deleted with it",
+                  entry.path().string());
+  }
+  return {};
 }
 
 }  // namespace tandem

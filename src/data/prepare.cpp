@@ -9,16 +9,38 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "data/corpus_writer.h"
+#include "data/dataset.h"
 #include "data/word_cache.h"
 
 namespace tandem {
 namespace {
 
-constexpr std::size_t kBlockPairs = 1024;
+constexpr std::size_t kBlockPairs = 1024, kBlockBytes = 4 << 20;  // of text
+// SentencePiece passes longer lines over when it trains.
+constexpr std::size_t kLongestForVocab = 4192;
 
 std::string side_name(const PairFiles& files, bool src) {
   if (!files.tsv.empty()) return files.tsv.string();
   return (src ? files.src : files.tgt).name();
+}
+
+// Text is read several times: to count its lines, to train a vocabulary, to encode it.
+void refuse_pipes(const PairFiles& files) {
+  const auto refuse = [](const fs::path& file) {
+    std::error_code none;
+    const auto kind = fs::status(file, none).type();
+    const bool comes_once = file == "-" || kind == fs::file_type::fifo ||
+                            kind == fs::file_type::socket || kind == fs::file_type::character;
+    if (!comes_once) return;
+    throw UserError(
+        format("{} can be read once only, and prepare reads text several times; write "
+               "it to a file first",
+               file == "-" ? "standard input" : file.string()));
+  };
+  if (!files.tsv.empty()) refuse(files.tsv);
+  for (const TextFiles* side : {&files.src, &files.tgt}) {
+    for (const TextPlace& place : side->places) refuse(place.file);
+  }
 }
 
 void give_up_if(const std::atomic<bool>& stop) {
@@ -34,6 +56,7 @@ class VocabSample {
  public:
   VocabSample(const PrepareRequest& request, std::uint64_t pairs, const std::atomic<bool>& stop)
       : reader_(request.train),
+        rules_(request.rules),
         seed_(request.seed),
         share_(static_cast<double>(request.sample_pairs) / static_cast<double>(pairs)),
         stop_(stop) {}
@@ -48,7 +71,8 @@ class VocabSample {
     for (RawPair pair; reader_.next(pair);) {
       give_up_if(stop_);
       const auto position = static_cast<double>(random_bits(seed_, 0, index_++) >> 11) * 0x1p-53;
-      if (position >= share_ || judge_text(pair, {}) != Drop::kept) continue;
+      if (position >= share_ || judge_text(pair, rules_) != Drop::kept) continue;
+      if (std::max(pair.src.size(), pair.tgt.size()) > kLongestForVocab) continue;
       line = pair.src;
       tgt_ = pair.tgt;
       tgt_waits_ = true;
@@ -61,6 +85,7 @@ class VocabSample {
 
  private:
   PairReader reader_;
+  FilterRules rules_;
   std::uint64_t seed_, index_ = 0, sentences_ = 0;
   double share_;  // of the pairs
   const std::atomic<bool>& stop_;
@@ -98,8 +123,12 @@ bool read_block(PairReader& reader, Block& block) {
   block.text.clear();
   block.pairs.clear();
   block.ids.clear();
-  for (RawPair pair; block.pairs.size() < kBlockPairs && reader.next(pair);) {
+  const auto has_room = [&] {
+    return block.pairs.size() < kBlockPairs && block.text.size() < kBlockBytes;
+  };
+  for (RawPair pair; has_room() && reader.next(pair);) {
     const std::size_t begin = block.text.size();
+    if (pair.cut) pair.src = pair.tgt = {};  // it is left out
     block.text.append(pair.src).append(pair.tgt);
     block.pairs.push_back({begin, pair.src.size(), begin + pair.src.size(), pair.tgt.size(),
                            pair.cut, pair.no_tab, Drop::kept, 0, 0, 0, 0, 0});
@@ -226,7 +255,15 @@ void write_file(const fs::path& folder, const std::string& name, std::string_vie
 void copy_test_text(const PairFiles& files, const fs::path& folder, DatasetCard& card) {
   std::string src, tgt;
   PairReader reader(files);
+  std::uint64_t line = 0;
   for (RawPair pair; reader.next(pair);) {
+    ++line;
+    const Drop bad = judge_text(pair, kValidationRules);
+    if (bad != Drop::kept && bad != Drop::empty) {
+      throw UserError(format("line {} of the test text {} or {} cannot be used ({})", line,
+                             side_name(files, true), side_name(files, false),
+                             kDropNames[static_cast<std::size_t>(bad)]));
+    }
     src.append(pair.src).append("\n");
     tgt.append(pair.tgt).append("\n");
   }
@@ -237,13 +274,17 @@ void copy_test_text(const PairFiles& files, const fs::path& folder, DatasetCard&
 }  // namespace
 
 DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop) {
-  if (request.replace && fs::exists(request.out))
-    read_card(request.out);  // only a dataset is replaced
+  if (request.replace) {
+    if (const std::string reason = reason_not_to_replace(request.out); !reason.empty()) {
+      throw UserError(format("{}: move it away, or name another folder", reason));
+    }
+  }
   if (!request.replace && fs::exists(request.out / "card.json")) {
     throw UserError(format("{} is a dataset already; name another folder or add --replace",
                            request.out.string()));
   }
   std::uint64_t train_lines = 0, valid_lines = 0;
+  for (const PairFiles* files : {&request.train, &request.valid}) refuse_pipes(*files);
   {
     const Waiting shown("counting lines");
     train_lines = count_pairs(request.train);

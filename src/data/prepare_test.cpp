@@ -1,6 +1,7 @@
 #include "data/prepare.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <set>
@@ -77,17 +78,64 @@ TEST_F(Prepare, TheNumberOfThreadsDoesNotChangeTheDataset) {
   EXPECT_EQ(read_file(path("one") / "train.tokens"), read_file(path("three") / "train.tokens"));
 }
 
+TEST_F(Prepare, NorDoesItChangeAVocabularyOfKindUnigram) {
+  const auto with = [&](const std::string& name, std::int32_t threads) {
+    PrepareRequest r = request(name);
+    r.training.type = "unigram";
+    r.training.threads = threads;
+    return prepare(r, go_on_).vocab_hash;
+  };
+  EXPECT_EQ(with("one", 1), with("three", 3));
+}
+
+TEST_F(Prepare, ReplacesADatasetAndNothingElse) {
+  prepare(request(), go_on_);
+  PrepareRequest again = request();
+  again.replace = true;
+  fs::create_directories(path("data") / "run");
+  EXPECT_THROW(prepare(again, go_on_), UserError);
+  EXPECT_TRUE(fs::exists(path("data") / "run"));
+  EXPECT_NO_THROW(verify_dataset(path("data")));
+  fs::remove(path("data") / "run");
+  std::ofstream(path("data") / "card.json", std::ios::app) << " ";  // damaged
+  EXPECT_NO_THROW(prepare(again, go_on_));
+  EXPECT_NO_THROW(verify_dataset(path("data")));
+}
+
+TEST_F(Prepare, RefusesWhatCanBeReadOnceOnly) {
+  PrepareRequest r = request();
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  r.train.src = path("pipe");
+  EXPECT_THROW(prepare(r, go_on_), UserError);
+  r.train.src = fs::path("-");
+  EXPECT_THROW(prepare(r, go_on_), UserError);
+}
+
+TEST_F(Prepare, KeptEqualPairsAreTextForTheVocabulary) {
+  PrepareRequest r = request();
+  r.train.tgt = r.train.src;
+  r.rules.drop_equal = false;
+  EXPECT_EQ(prepare(r, go_on_).vocab_sentences, 6000u);
+}
+
 TEST_F(Prepare, ATsvGivesTheSameDatasetAsTwoFiles) {
   std::ofstream tsv(path("train.tsv"));
   for (std::uint64_t i = 0; i < 3000; ++i)
     tsv << test_line(1, i) << "\t" << test_line(2, i) << "\n";
   tsv.close();
+  std::ofstream scored(path("scored.tsv"));
+  for (std::uint64_t i = 0; i < 3000; ++i)
+    scored << test_line(1, i) << "\t" << test_line(2, i) << "\t0.5\tweb\n";
+  scored.close();
   const auto two = prepare(request("two"), go_on_);
   PrepareRequest r = request("tsv");
   r.train = {{}, {}, path("train.tsv")};
   const auto one = prepare(r, go_on_);
   EXPECT_EQ(one.train.fingerprint, two.train.fingerprint);
   EXPECT_EQ(one.train.src.text_bytes + one.train.tgt.text_bytes, fs::file_size(path("train.tsv")));
+  r = request("scored");
+  r.train = {{}, {}, path("scored.tsv")};
+  EXPECT_EQ(prepare(r, go_on_).train.fingerprint, two.train.fingerprint);
 }
 
 TEST_F(Prepare, CountsWhatItLeavesOutByReason) {

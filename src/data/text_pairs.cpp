@@ -68,6 +68,7 @@ bool PairReader::next(RawPair& pair) {
       pair.tgt = pair.src.substr(tab + 1);
       pair.src = pair.src.substr(0, tab);
       tsv_tgt_bytes_ += pair.tgt.size() + 1;
+      pair.tgt = pair.tgt.substr(0, pair.tgt.find('\t'));  // further columns: scores, sources
     }
     return true;
   }

@@ -68,6 +68,17 @@ std::string why_not_trained(const VocabTraining& training, std::string text) {
       training.size, needed);
 }
 
+// What is wrong; empty: nothing. Of some damaged models the library throws instead.
+std::string why_not_loaded(sentencepiece::SentencePieceProcessor& processor,
+                           const std::string& bytes) try {
+  const auto status = processor.LoadFromSerializedProto(bytes);
+  return status.ok() ? "" : status.ToString();
+} catch (const std::bad_alloc&) {
+  throw;
+} catch (const std::exception& thrown) {
+  return thrown.what();
+}
+
 }  // namespace
 
 struct Vocab::Impl {
@@ -78,9 +89,9 @@ Vocab::Vocab(std::string bytes, const std::string& name)
     : impl_(std::make_unique<Impl>()), bytes_(std::move(bytes)), hash_(hash64(bytes_)) {
   const VocabSettings settings = read_vocab_settings(bytes_, name);
   auto& processor = impl_->processor;
-  if (const auto status = processor.LoadFromSerializedProto(bytes_); !status.ok()) {
-    throw UserError(
-        format("{}: not a SentencePiece model that can be used ({})", name, status.ToString()));
+  const std::string problem = why_not_loaded(processor, bytes_);
+  if (!problem.empty()) {
+    throw UserError(format("{}: not a SentencePiece model that can be used ({})", name, problem));
   }
   type_ = settings.type;
   special_ = {processor.pad_id(), processor.bos_id(), processor.eos_id(), processor.unk_id()};
@@ -178,15 +189,20 @@ std::string train_vocab(const VocabTraining& training,
     bool done_ = false;
   } lines(next_line);
 
-  if (lines.done())
-    throw UserError("there is no text to train a vocabulary on: every line was left out");
+  if (lines.done()) {
+    throw UserError(
+        "there is no text to train a vocabulary on: every line of the sample was left out, as "
+        "prepare leaves out pairs, or for more than 4192 bytes; --vocab-sample takes more pairs");
+  }
+  // Unigram's sums over text are made thread by thread, so their number decides over pieces.
+  const std::int32_t threads = training.type == "unigram" ? 16 : training.threads;
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       std::unordered_map<std::string, std::string>{
           {"model_type", training.type},
           {"vocab_size", std::to_string(training.size)},
           {"character_coverage", format("{}", training.character_coverage)},
-          {"num_threads", std::to_string(training.threads)},
+          {"num_threads", std::to_string(threads)},
           {"pad_id", "0"},
           {"bos_id", "1"},
           {"eos_id", "2"},

@@ -51,6 +51,14 @@ TEST(Vocab, AModelCutAnywhereIsRefusedOrWorks) {
   }
 }
 
+TEST(Vocab, AByteOfAPieceThatIsNoneIsRefused) {  // the library throws an exception of its own
+  std::string bytes(test_vocab("unigram")->model_bytes());
+  const std::size_t piece = bytes.find("\xe2\x96\x81");
+  ASSERT_NE(piece, std::string::npos);
+  bytes[piece] = '\0';
+  EXPECT_THROW(Vocab::from_bytes(bytes, "odd.model"), UserError);
+}
+
 TEST(Vocab, TextIsNoModel) {
   EXPECT_THROW(Vocab::from_bytes("this is just a text file\n", "x"), UserError);
   EXPECT_THROW(Vocab::from_bytes("", "x"), UserError);

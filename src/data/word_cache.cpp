@@ -5,6 +5,8 @@
 namespace tandem {
 namespace {
 
+constexpr std::size_t kLongestWord = 64;  // bytes; longer ones hardly come twice
+
 // Bytes of the character at the start of text if it is in the set, else 0. The set: printable
 // ASCII, the letters of Latin-1, and dashes and quotation marks. None of them combines with a
 // neighbour.
@@ -57,13 +59,20 @@ void WordCacheEncoder::encode(std::string_view line, std::vector<std::int32_t>& 
   ids.clear();
   while (!line.empty()) {
     const std::size_t end = std::min(line.find(' '), line.size());
-    if (end > 0) {
-      const Slice word = ids_of(line.substr(0, end));
-      const auto begin = stored_ids_.begin() + word.begin;
-      ids.insert(ids.end(), begin, begin + word.size);
-    }
+    if (end > 0) append(line.substr(0, end), ids);
     line.remove_prefix(std::min(end + 1, line.size()));
   }
+}
+
+void WordCacheEncoder::append(std::string_view word, std::vector<std::int32_t>& ids) {
+  if (word.size() > kLongestWord) {
+    vocab_.encode(word, scratch_);
+    ids.insert(ids.end(), scratch_.begin(), scratch_.end());
+    return;
+  }
+  const Slice known = ids_of(word);
+  const auto begin = stored_ids_.begin() + known.begin;
+  ids.insert(ids.end(), begin, begin + known.size);
 }
 
 WordCacheEncoder::Slice WordCacheEncoder::ids_of(std::string_view word) {

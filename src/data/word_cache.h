@@ -29,6 +29,7 @@ class WordCacheEncoder {
     using is_transparent = void;
     std::size_t operator()(std::string_view word) const;
   };
+  void append(std::string_view word, std::vector<std::int32_t>& ids);
   Slice ids_of(std::string_view word);
 
   const Vocab& vocab_;  // outlives us

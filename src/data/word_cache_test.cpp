@@ -42,6 +42,18 @@ TEST_P(WordCacheOfType, EncodesAsTheVocabularyDoes) {
   }
 }
 
+TEST_P(WordCacheOfType, EncodesWordsOfAnyLength) {
+  const auto vocab = test_vocab(GetParam());
+  WordCacheEncoder encoder(*vocab);
+  std::vector<std::int32_t> expected, actual;
+  for (std::size_t length = 1; length < 200; ++length) {
+    const std::string line = "a " + std::string(length, 'e') + " b";
+    vocab->encode(line, expected);
+    encoder.encode(line, actual);
+    ASSERT_EQ(actual, expected) << length;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, WordCacheOfType, testing::Values("bpe", "unigram"));
 
 }  // namespace

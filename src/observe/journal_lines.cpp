@@ -9,10 +9,6 @@ Json line(std::string_view type, double time) {
   return Json::object().set("type", type).set("time", time);
 }
 
-Json optional_number(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json seconds_json(const StepSeconds& s) {
   Json seconds = Json::object();
   seconds.set("total", s.total).set("data", s.data).set("forward", s.forward);
@@ -38,7 +34,7 @@ std::optional<double> number_or_none(const Json& line, std::string_view key) {
 Json journal_line(const RunRecord& r, double time) {
   Json out = line("run", time);
   out.set("version", kJournalVersion);
-  out.set("resumed_from", r.resumed_from ? Json(*r.resumed_from) : Json(nullptr));
+  out.set("resumed_from", r.resumed_from);
   for (const auto& [key, value] : r.facts.members()) out.set(key, value);
   return out;
 }
@@ -75,7 +71,7 @@ Json journal_line(const EvalRecord& r, double time) {
   }
   Json out = line("eval", time);
   out.set("step", r.step).set("val_loss", r.val_loss).set("train_loss", r.train_loss);
-  out.set("bleu", optional_number(r.bleu)).set("chrf", optional_number(r.chrf));
+  out.set("bleu", r.bleu).set("chrf", r.chrf);
   out.set("seconds", r.seconds).set("samples", std::move(samples));
   return out;
 }
@@ -85,11 +81,11 @@ Json journal_line(const SystemRecord& r, double time) {
   for (const GpuSample& gpu : r.gpus) {
     gpus.push(Json::object()
                   .set("name", gpu.name)
-                  .set("utilisation", optional_number(gpu.utilisation))
-                  .set("memory_used_bytes", optional_number(gpu.memory_used_bytes))
-                  .set("memory_total_bytes", optional_number(gpu.memory_total_bytes))
-                  .set("power_watts", optional_number(gpu.power_watts))
-                  .set("temperature_celsius", optional_number(gpu.temperature_celsius)));
+                  .set("utilisation", gpu.utilisation)
+                  .set("memory_used_bytes", gpu.memory_used_bytes)
+                  .set("memory_total_bytes", gpu.memory_total_bytes)
+                  .set("power_watts", gpu.power_watts)
+                  .set("temperature_celsius", gpu.temperature_celsius));
   }
   Json out = line("system", time);
   out.set("host", r.host).set("cores", r.cores).set("cpu", r.cpu);
@@ -98,7 +94,7 @@ Json journal_line(const SystemRecord& r, double time) {
   out.set("memory_total_bytes", r.memory_total_bytes);
   out.set("disk_free_bytes", r.disk_free_bytes).set("interface", r.interface);
   out.set("net_out_per_s", r.net_out_per_s).set("net_in_per_s", r.net_in_per_s);
-  out.set("link_bits_per_s", optional_number(r.link_bits_per_s)).set("gpus", std::move(gpus));
+  out.set("link_bits_per_s", r.link_bits_per_s).set("gpus", std::move(gpus));
   return out;
 }
 

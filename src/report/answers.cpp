@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "base/scaled_text.h"
 #include "report/run_log_reader.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -66,7 +67,7 @@ Finding answer_network(const RunReport& r) {
   f.question = "How much network traffic was there, and was it the bottleneck?";
   if (r.totals.bytes_out + r.totals.bytes_in > 0) {
     f.text += format("; rank 0's host sent {} and received {} in all",
-                     human_bytes(r.totals.bytes_out), human_bytes(r.totals.bytes_in));
+                     bytes_text(r.totals.bytes_out), bytes_text(r.totals.bytes_in));
   }
   return f;
 }
@@ -137,8 +138,8 @@ Finding answer_data(const RunReport& r) {
     }
   }
   f.text = format("{} of text ({} source, {} target), {} lines, {}; {} source and {} target tokens",
-                  human_bytes(bytes), human_bytes(number("src_bytes")),
-                  human_bytes(number("tgt_bytes")), human_count(number("lines")), used,
+                  bytes_text(bytes), bytes_text(number("src_bytes")),
+                  bytes_text(number("tgt_bytes")), human_count(number("lines")), used,
                   human_count(number("src_tokens")), human_count(number("tgt_tokens")));
   return f;
 }
@@ -181,7 +182,7 @@ Finding answer_checkpoint_size(const RunReport& r) {
                        "checkpoint.every says when one is written");
   }
   f.evidence.set("bytes", bytes).set("written", r.log.checkpoints.size());
-  f.text = human_bytes(bytes);
+  f.text = bytes_text(bytes);
   if (const auto parameters = r.log.number_fact("parameters")) {
     f.evidence.set("parameters", *parameters);
     f.text += format(" for {} parameters", human_count(*parameters));

@@ -1,5 +1,6 @@
 #include "report/csv.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
@@ -65,18 +66,51 @@ void write_evals(const RunLog& log, std::FILE* out) {
 }
 
 void write_systems(const RunLog& log, std::FILE* out) {
-  put(out, {"time", "host", "cores", "cpu", "process_cores", "memory_used_bytes",
-            "memory_total_bytes", "disk_free_bytes", "interface", "net_out_per_s", "net_in_per_s",
-            "link_bits_per_s", "gpus", "gpu0.utilisation", "gpu0.memory_used_bytes",
-            "gpu0.power_watts", "gpu0.temperature_celsius"});
+  std::size_t most = 0;
+  for (const auto& [time, r] : log.systems) most = std::max(most, r.gpus.size());
+  std::vector<std::string> names = {"time",
+                                    "host",
+                                    "cores",
+                                    "cpu",
+                                    "process_cores",
+                                    "memory_used_bytes",
+                                    "memory_total_bytes",
+                                    "disk_free_bytes",
+                                    "interface",
+                                    "net_out_per_s",
+                                    "net_in_per_s",
+                                    "link_bits_per_s",
+                                    "gpus"};
+  for (std::size_t i = 0; i < most; ++i) {
+    for (const char* field : {"utilisation", "memory_used_bytes", "memory_total_bytes",
+                              "power_watts", "temperature_celsius"}) {
+      names.push_back(format("gpu{}.{}", i, field));
+    }
+  }
+  put(out, names);
   for (const auto& [time, r] : log.systems) {
-    const GpuSample gpu = r.gpus.empty() ? GpuSample{} : r.gpus.front();
-    put(out, {number(time), csv_field(r.host), format("{}", r.cores), number(r.cpu),
-              number(r.process_cores), number(r.memory_used_bytes), number(r.memory_total_bytes),
-              number(r.disk_free_bytes), csv_field(r.interface), number(r.net_out_per_s),
-              number(r.net_in_per_s), number(r.link_bits_per_s), format("{}", r.gpus.size()),
-              number(gpu.utilisation), number(gpu.memory_used_bytes), number(gpu.power_watts),
-              number(gpu.temperature_celsius)});
+    std::vector<std::string> fields = {number(time),
+                                       csv_field(r.host),
+                                       format("{}", r.cores),
+                                       number(r.cpu),
+                                       number(r.process_cores),
+                                       number(r.memory_used_bytes),
+                                       number(r.memory_total_bytes),
+                                       number(r.disk_free_bytes),
+                                       csv_field(r.interface),
+                                       number(r.net_out_per_s),
+                                       number(r.net_in_per_s),
+                                       number(r.link_bits_per_s),
+                                       format("{}", r.gpus.size())};
+    for (std::size_t i = 0; i < most; ++i) {
+      const GpuSample gpu = i < r.gpus.size() ? r.gpus[i] : GpuSample{};
+      fields.push_back(number(gpu.utilisation));
+      fields.push_back(number(gpu.memory_used_bytes));
+      fields.push_back(number(gpu.memory_total_bytes));
+      fields.push_back(number(gpu.power_watts));
+      fields.push_back(number(gpu.temperature_celsius));
+    }
+    put(out, fields);
   }
 }
 

@@ -40,5 +40,18 @@ TEST(Csv, HasARowForEveryRecordOfItsKind) {
   EXPECT_NE(csv(log, "system").find("\r\n"), std::string::npos);
 }
 
+TEST(Csv, EveryGpuHasItsColumns) {
+  RunLog log;
+  SystemRecord two, none;
+  two.gpus.resize(2);
+  two.gpus[1].power_watts = 250;
+  log.systems = {{1, two}, {2, none}};
+  const std::string text = csv(log, "system");
+  EXPECT_NE(text.find("gpu0.utilisation"), std::string::npos);
+  EXPECT_NE(text.find("gpu1.temperature_celsius\r\n"), std::string::npos);
+  EXPECT_NE(text.find(",2,,,,,,,,,250,\r\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(",0,,,,,,,,,,\r\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace tandem

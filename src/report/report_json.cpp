@@ -16,8 +16,8 @@ Json summary_json(const RunReport& r) {
   }
   if (!r.log.evals.empty()) {
     const EvalRecord& last = r.log.evals.back().record;
-    out.set("bleu", last.bleu ? Json(*last.bleu) : Json());
-    out.set("chrf", last.chrf ? Json(*last.chrf) : Json());
+    out.set("bleu", last.bleu);
+    out.set("chrf", last.chrf);
   }
   if (r.log.ended()) out.set("ended", r.log.ends.back().record.text);
   return out;

@@ -1,31 +1,17 @@
 #include "report/units.h"
 
 #include <array>
-#include <cmath>
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "base/scaled_text.h"
 
 namespace tandem {
-namespace {
-
-std::string scaled(double value, const std::array<const char*, 5>& units) {
-  std::size_t unit = 0;
-  while (value >= 999.5 && unit + 1 < units.size()) {
-    value /= 1000;
-    ++unit;
-  }
-  return unit == 0 ? format("{:.0f} {}", value, units[0]) : format("{:.3g} {}", value, units[unit]);
-}
-
-}  // namespace
-
-std::string human_bytes(double bytes) {
-  return scaled(bytes, {"B", "kB", "MB", "GB", "TB"});
-}
 
 std::string human_bits(double bits) {
-  return scaled(bits, {"bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"});
+  static constexpr std::array<const char*, 5> kUnits = {"bit/s", "kbit/s", "Mbit/s", "Gbit/s",
+                                                        "Tbit/s"};
+  return scaled_text(bits, kUnits);
 }
 
 std::string human_count(double count) {

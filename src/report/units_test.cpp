@@ -13,10 +13,5 @@ TEST(Units, SecondsThatRoundUpTakeTheNextUnit) {
   EXPECT_EQ(human_seconds(59.97), "60 s");
 }
 
-TEST(Units, SmallTextsHaveASize) {
-  EXPECT_EQ(human_bytes(12345), "12.3 kB");
-  EXPECT_EQ(human_bytes(999), "999 B");
-}
-
 }  // namespace
 }  // namespace tandem

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/scaled_text.h"
 #include "config/choice.h"
 
 namespace tandem {
@@ -46,19 +47,9 @@ std::int64_t memory_estimate_bytes(const RunConfig& config, std::int64_t paramet
   return weights_and_gradients + state + copy + config.batch.max_tokens_per_micro * floats * 4;
 }
 
-std::string size_text(double bytes) {
-  constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
-  std::size_t unit = 0;
-  while (bytes >= 1000 && unit + 1 < kUnits.size()) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return unit == 0 ? format("{:.0f} B", bytes) : format("{:.1f} {}", bytes, kUnits[unit]);
-}
-
 std::string summary_text(const RunConfig& config, const RunFacts& f) {
   const ModelConfig& m = config.model;
-  const auto size = [](std::int64_t bytes) { return size_text(static_cast<double>(bytes)); };
+  const auto size = [](std::int64_t bytes) { return bytes_text(static_cast<double>(bytes)); };
   std::string out;
   out += format("model       {} parameters: {} + {} layers, width {}, {} heads, vocabulary {}\n",
                 f.parameters, m.encoder_layers, m.decoder_layers, m.d_model, m.heads, f.vocabulary);
@@ -88,7 +79,7 @@ std::string summary_text(const RunConfig& config, const RunFacts& f) {
   out += format("checkpoint  {} each; the run grows to about {}, {} are free\n",
                 size(checkpoint_bytes(config, f.parameters)),
                 size(disk_forecast_bytes(config, f.parameters)),
-                size_text(static_cast<double>(f.disk_free_bytes)));
+                bytes_text(static_cast<double>(f.disk_free_bytes)));
   out += format("device      {}, {} thread{}, {}", f.device, f.threads, f.threads == 1 ? "" : "s",
                 name_of(config.precision));
   return out;
@@ -116,7 +107,7 @@ std::optional<std::string> disk_warning(const RunConfig& config, const RunFacts&
   return format(
       "the run grows to about {}, but only {} are free at {}; free some, or lower "
       "checkpoint.keep or checkpoint.best",
-      size_text(needed), size_text(free), config.run);
+      bytes_text(needed), bytes_text(free), config.run);
 }
 
 }  // namespace tandem

@@ -37,8 +37,6 @@ std::int64_t optimizer_bytes(const RunConfig& config, std::int64_t parameters,
 std::int64_t memory_estimate_bytes(const RunConfig& config, std::int64_t parameters,
                                    std::int64_t vocabulary, std::int64_t workers);
 
-std::string size_text(double bytes);  // "3.2 MB"
-
 std::string summary_text(const RunConfig& config, const RunFacts& facts);  // lines
 // A sentence when the forecast does not fit on the disk.
 std::optional<std::string> disk_warning(const RunConfig& config, const RunFacts& facts);

@@ -3,10 +3,6 @@
 namespace tandem {
 namespace {
 
-Json optional_number(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 std::optional<double> optional_number(const Json& json) {
   if (json.is_null()) return {};
   return json.as_double();
@@ -64,8 +60,8 @@ Json state_json(const TrainState& s) {
   out.set("tokens", s.tokens).set("seconds", s.seconds).set("loss_scale", scale_json(s.loss_scale));
   out.set("trend", trend_json(s.trend)).set("rollbacks", s.rollbacks);
   out.set("rate_factor", s.rate_factor);
-  out.set("best", std::move(best)).set("best_val_loss", optional_number(s.best_val_loss));
-  out.set("bleu", optional_number(s.bleu)).set("evaluated_step", s.evaluated_step);
+  out.set("best", std::move(best)).set("best_val_loss", s.best_val_loss);
+  out.set("bleu", s.bleu).set("evaluated_step", s.evaluated_step);
   out.set("evals_without_better", s.evals_without_better);
   if (s.exchange) out.set("exchange", choice_json(*s.exchange));
   return out;

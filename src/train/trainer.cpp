@@ -139,14 +139,18 @@ StepRecord Trainer::step() {
   // From here on gradients and sums are those of all workers (of the host, in mode local), bit for
   // bit the same on each.
   parts_.watch.at(state_.step + 1, kExchanging);
-  std::array<double, 5> totals = {loss_sum, nll_sum, static_cast<double>(own_tokens(work)),
-                                  parts_.stop ? 1.0 : 0.0, parts_.comm.first() ? seconds() : 0.0};
+  Totals totals;
+  totals[kLoss] = loss_sum;
+  totals[kNll] = nll_sum;
+  totals[kTokens] = static_cast<double>(own_tokens(work));
+  totals[kStops] = parts_.stop ? 1.0 : 0.0;
+  totals[kSeconds] = parts_.comm.first() ? seconds() : 0.0;
   ExchangeStats exchanged = parts_.exchange.finish(totals);
   time.add(&StepSeconds::wait, exchanged.wait_seconds);
   time.add(&StepSeconds::exchange, exchanged.exposed_seconds);
 
   parts_.watch.at(state_.step + 1, kUpdating);
-  const double tokens = std::max(1.0, totals[2]);
+  const double tokens = std::max(1.0, totals[kTokens]);
   const double lr = schedule_.at(state_.step) * state_.rate_factor;
   time.measure(&StepSeconds::exchange, [&] {
     if (parts_.local) parts_.local->before_update();
@@ -165,8 +169,8 @@ StepRecord Trainer::step() {
 
   StepRecord record = record_of(work);
   record.step = state_.step;
-  record.loss = totals[0] / tokens;
-  record.nll = totals[1] / tokens;
+  record.loss = totals[kLoss] / tokens;
+  record.nll = totals[kNll] / tokens;
   record.lr = lr;
   record.grad_norm = done.grad_norm;
   record.loss_scale = scale;
@@ -178,7 +182,7 @@ StepRecord Trainer::step() {
   parts_.watch.at(state_.step, kEndingStep);
   time.measure(&StepSeconds::exchange, [&] {
     if (done.finite) share_update(exchanged);
-    exchange_weights(totals, record);
+    agree(totals, record);
   });
   record.bytes_out += exchanged.bytes_out;
   record.bytes_in += exchanged.bytes_in;
@@ -210,8 +214,9 @@ void Trainer::watch_link(std::int64_t bytes, const StepRecord& record) {
 }
 
 // What all hosts agree on: from the totals of all or, in mode local, from what came with weights.
-void Trainer::exchange_weights(const std::array<double, 5>& totals, StepRecord& record) {
-  const LocalExchange::News own{totals[3] > 0, !divergence().empty(), totals[4], worked_seconds_};
+void Trainer::agree(const Totals& totals, StepRecord& record) {
+  const LocalExchange::News own{totals[kStops] > 0, !divergence().empty(), totals[kSeconds],
+                                worked_seconds_};
   if (!parts_.local) {
     agreed_ = own;
     return;

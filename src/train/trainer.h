@@ -97,9 +97,12 @@ class Trainer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  // What travels with the gradients: sums over all workers or, in mode local, those of a host.
+  enum Total : std::size_t { kLoss, kNll, kTokens, kStops, kSeconds, kTotals };
+  using Totals = std::array<double, kTotals>;
   EndRecord train();
   StepRecord step();
-  void exchange_weights(const std::array<double, 5>& totals, StepRecord& record);
+  void agree(const Totals& totals, StepRecord& record);
   void share_update(ExchangeStats& exchanged);
   void watch_link(std::int64_t bytes, const StepRecord& record);
   template <class Work>

@@ -83,7 +83,12 @@ class Soak:
         workers = [self.lab.start(name, command, {"RANK": rank, **env}) for rank, name in enumerate(self.lab.names)]
         ended = lambda: all(worker.poll() is not None for worker in workers)
         apart, seen = self.rng.randint(1, 40), self.run.starts()
-        wait_until(lambda: ended() or (self.run.starts() > seen and self.run.new_steps() >= apart), 120, "steps on two hosts")
+        try:
+            wait_until(lambda: ended() or (self.run.starts() > seen and self.run.new_steps() >= apart), 120, "steps on two hosts")
+        except AssertionError as late:
+            for worker in workers:
+                worker.terminate()
+            raise AssertionError(f"{late}; {self.run.starts() - seen} starts; they said {[worker.communicate(timeout=60)[0] for worker in workers]}") from late
         self.lab.pull_cable("host-b")
         wait_until(ended, 45, "both hosts end")
         self.lab.plug_in("host-b")

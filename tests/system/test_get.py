@@ -294,6 +294,14 @@ def test_a_damaged_file_is_fetched_anew(site):
     assert result.returncode == 0 and "getting it anew" in result.stderr and site.has(BIG)
 
 
+def test_a_file_of_the_wrong_size_is_fetched_anew(site):
+    site.catalog.write_text(site.catalog.read_text().replace(f'"{sha256(BIG)}"', "null"))  # its size alone is known
+    site.out.mkdir()
+    (site.out / "a.gz").write_bytes(BIG[:4])
+    result = site.get()
+    assert result.returncode == 0 and "getting it anew" in result.stderr and site.has(BIG)
+
+
 # ---- the end of the process ----
 
 def run_until_stalled(site, process, at):

@@ -126,7 +126,7 @@ Json catalog_json(std::span<const KnownCorpus> corpora) {
       files.push(Json::object()
                      .set("name", file.name)
                      .set("url", file.url)
-                     .set("bytes", file.bytes ? Json(*file.bytes) : Json())
+                     .set("bytes", file.bytes)
                      .set("sha256", file.sha256.empty() ? Json() : Json(file.sha256)));
     }
     Json next = Json::array();

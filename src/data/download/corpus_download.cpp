@@ -42,10 +42,15 @@ CorpusFileResult get_file(const CorpusFile& file, const DownloadRequest& request
   CorpusFileResult result{&file, {}, false, !file.sha256.empty()};
   if (std::error_code ignored; fs::exists(request.target, ignored)) {
     result.download = {sha256_of_file(request.target), fs::file_size(request.target), 0};
-    result.already_there = request.sha256.empty() || result.download.sha256 == request.sha256;
+    const bool right_size = !file.bytes || *file.bytes == result.download.bytes;
+    const bool right_hash = request.sha256.empty() || result.download.sha256 == request.sha256;
+    result.already_there = right_size && right_hash;
     if (result.already_there) return result;
-    watchers.trouble(format("{} is there, but its sha256 is {} and not {}; getting it anew",
-                            request.target.string(), result.download.sha256, request.sha256));
+    watchers.trouble(right_size
+                         ? format("{} is there, but its sha256 is {} and not {}; getting it anew",
+                                  request.target.string(), result.download.sha256, request.sha256)
+                         : format("{} is there, but has {} bytes and not {}; getting it anew",
+                                  request.target.string(), result.download.bytes, *file.bytes));
   }
   result.download = download(request, options, stop, watchers);
   return result;

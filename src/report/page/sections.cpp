@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "base/scaled_text.h"
 #include "report/page/html.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -211,9 +212,9 @@ std::string hosts_section(const RunReport& r, const Json&) {
         "class=\"number\">{}</td><td class=\"number\">{}/s</td><td "
         "class=\"number\">{}/s</td><td>{}</td></tr>\n",
         html_text(name), host.last->cores, 100 * mean(host.cpu), mean(host.own),
-        human_bytes(quantile(host.memory, 1)), human_bytes(host.last->memory_total_bytes),
-        human_bytes(host.last->disk_free_bytes), human_bytes(mean(host.out)),
-        human_bytes(mean(host.in)), html_text(link));
+        bytes_text(quantile(host.memory, 1)), bytes_text(host.last->memory_total_bytes),
+        bytes_text(host.last->disk_free_bytes), bytes_text(mean(host.out)),
+        bytes_text(mean(host.in)), html_text(link));
   }
   return section("hosts", "Hosts",
                  "<div class=\"wide\"><table><thead><tr><th>host</th><th>cores</th><th>CPU</th>"

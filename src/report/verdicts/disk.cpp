@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/progress.h"
+#include "base/scaled_text.h"
 #include "report/statistics.h"
 #include "report/units.h"
 #include "report/verdicts/verdicts.h"
@@ -97,20 +98,20 @@ Finding judge_disk(const Judged& run) {
       .set("free_bytes_at_end", disk.at_end)
       .set("room_needed_bytes", room);
   if (disk.free < room) {
-    f.text = format("yes: {} are free{}, two checkpoints take {}", human_bytes(disk.free), where,
-                    human_bytes(room));
+    f.text = format("yes: {} are free{}, two checkpoints take {}", bytes_text(disk.free), where,
+                    bytes_text(room));
     return f;
   }
   if (disk.at_end < room) {
     f.text = format("yes, in about {}: {} are free{} and it loses {} an hour",
-                    duration_text((disk.free - room) / disk.lost), human_bytes(disk.free), where,
-                    human_bytes(disk.lost * 3600));
+                    duration_text((disk.free - room) / disk.lost), bytes_text(disk.free), where,
+                    bytes_text(disk.lost * 3600));
     return f;
   }
   f.verdict = Ruling::no;
   f.good = true;
   f.advice = "";
-  f.text = format("no: {} are free{}", human_bytes(disk.free), where);
+  f.text = format("no: {} are free{}", bytes_text(disk.free), where);
   return f;
 }
 

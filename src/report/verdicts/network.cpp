@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/scaled_text.h"
 #include "report/statistics.h"
 #include "report/units.h"
 #include "report/verdicts/verdicts.h"
@@ -57,7 +58,7 @@ Finding judge_network(const Judged& run) {
       .set("exposed_seconds_a_step", s.exchange)
       .set("bytes_out_per_s", sent_per_s)
       .set("speedup_of_10x_link", faster);
-  std::string link = format("{} a second sent", human_bytes(sent_per_s));
+  std::string link = format("{} a second sent", bytes_text(sent_per_s));
   if (t.link_bits_per_s) {
     const double use = sent_per_s * 8 / *t.link_bits_per_s;
     f.evidence.set("link_bits_per_s", *t.link_bits_per_s).set("link_use", use);

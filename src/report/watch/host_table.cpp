@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/scaled_text.h"
 #include "report/units.h"
 
 namespace tandem {
@@ -116,9 +117,9 @@ ScreenLine host_line(const RunReport& r, const std::string& name, const HostRow&
       link = 8 * std::max(s->net_out_per_s, s->net_in_per_s) / *s->link_bits_per_s;
     }
     c.cpu = percent(s->cpu);
-    c.memory = human_bytes(s->memory_used_bytes) + "/" + human_bytes(s->memory_total_bytes);
-    c.out = human_bytes(s->net_out_per_s);
-    c.in = human_bytes(s->net_in_per_s);
+    c.memory = bytes_text(s->memory_used_bytes) + "/" + bytes_text(s->memory_total_bytes);
+    c.out = bytes_text(s->net_out_per_s);
+    c.in = bytes_text(s->net_in_per_s);
     c.link = percent(link);
   }
   return {{line_of(c, columns)}};
