@@ -33,6 +33,11 @@ std::string restart_note(const LaunchInfo& launch) {
                 launch.cause.empty() ? "the launcher started all workers again" : launch.cause);
 }
 
+// Asked before all are connected, too, when there is a meeting but no Comm yet.
+int workers_beside(const World& world) {
+  return static_cast<int>(world.ranks_of_host(world.self().host_index).size());
+}
+
 }  // namespace
 
 Team::Team(const RunConfig& config, const EnvMap& env, const std::atomic<bool>& stop)
@@ -67,7 +72,8 @@ void Team::connect() {
   setting.timeout = kPatience;
   setting.device = device_of(device_, meeting_->world().self().local_rank);
   // A launcher may show each worker its own GPU only; --workers shows all to each.
-  check_device(setting.device, started_here_ ? workers_of_host() : setting.device.index() + 1);
+  check_device(setting.device,
+               started_here_ ? workers_beside(meeting_->world()) : setting.device.index() + 1);
   if (setting.device.is_cuda()) {
     // NCCL would choose by itself: it takes the interface that was checked, unless told otherwise.
     const bool apart = meeting_->world().hosts() > 1;
@@ -84,7 +90,7 @@ void Team::connect() {
 Team::~Team() = default;
 
 int Team::workers_of_host() const {
-  return static_cast<int>(world().ranks_of_host(world().self().host_index).size());
+  return workers_beside(world());
 }
 
 std::string Team::interface() const {
