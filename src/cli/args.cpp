@@ -23,6 +23,17 @@ struct CommandLine::Impl {
 
 namespace {
 
+constexpr const char* kAuto = "auto";
+
+// Says what is wrong with a whole number, or nothing.
+std::string number_problem(const std::string& text, std::int64_t least, std::int64_t most) {
+  std::int64_t number = 0;
+  if (!CLI::detail::lexical_cast(text, number)) return format("{} is not a whole number", text);
+  if (number < least) return format("{} is below the least value {}", text, least);
+  if (number > most) return format("{} is above the largest value {}", text, most);
+  return {};
+}
+
 // Says what is wrong with a fraction, or nothing.
 std::string fraction_problem(const std::string& text, double least, double most) {
   double number = 0;
@@ -100,13 +111,20 @@ void Verb::option(const std::string& name, std::int64_t& value, const std::strin
   impl_->app->add_option(name, value, sentence)
       ->capture_default_str()
       ->type_name("N")
-      ->check([least, most](const std::string& text) -> std::string {
-        std::int64_t number = 0;
-        if (!CLI::detail::lexical_cast(text, number))
-          return format("{} is not a whole number", text);
-        if (number < least) return format("{} is below the least value {}", text, least);
-        if (number > most) return format("{} is above the largest value {}", text, most);
-        return {};
+      ->check([least, most](const std::string& text) { return number_problem(text, least, most); });
+}
+
+void Verb::option(const std::string& name, std::optional<std::int64_t>& value,
+                  const std::string& sentence, std::int64_t least, std::int64_t most) {
+  const auto take = [&value](const std::string& text) {
+    value.reset();
+    if (text != kAuto) value = std::stoll(text);
+  };
+  impl_->app->add_option_function<std::string>(name, take, sentence)
+      ->default_str(value ? std::to_string(*value) : kAuto)
+      ->type_name("N|auto")
+      ->check([least, most](const std::string& text) {
+        return text == kAuto ? std::string() : number_problem(text, least, most);
       });
 }
 

@@ -33,6 +33,9 @@ class Verb {
               bool required = false);
   void option(const std::string& name, std::int64_t& value, const std::string& sentence,
               std::int64_t least = INT64_MIN, std::int64_t most = INT64_MAX);
+  // The same, or the word "auto", which leaves it without a value.
+  void option(const std::string& name, std::optional<std::int64_t>& value,
+              const std::string& sentence, std::int64_t least, std::int64_t most);
   // Fractions are finite and within the bounds; an optional one without a value was not given.
   void option(const std::string& name, double& value, const std::string& sentence,
               double least = kLeastFraction, double most = kMostFraction);

@@ -39,7 +39,7 @@ namespace {
 struct Options {
   std::vector<std::string> settings;
   std::string resume = "auto";
-  std::int64_t workers = 1;
+  std::optional<std::int64_t> workers = 1;  // none: as many as fit
 };
 
 // How long the last copy of a checkpoint on another host may take.
@@ -328,8 +328,9 @@ ExitCode train(const Options& options) {
   const RunConfig config = load_config(from.files, from.overrides);
   const EnvMap env = process_environment();
   const IgnoredSignals ignored;  // by workers that are started here, too
-  if (options.workers > 1) {
-    return train_with_workers({options.settings, options.resume, options.workers}, config, env);
+  const std::int64_t workers = options.workers ? *options.workers : fitting_workers(config);
+  if (workers > 1) {
+    return train_with_workers({options.settings, options.resume, workers}, config, env);
   }
   // Never given back: one who is told to end while the process winds up after the last save has
   // done its work and ends so, not by the signal.
@@ -359,7 +360,9 @@ void add_train(CommandLine& line) {
   verb.positional("SETTINGS", options->settings,
                   "YAML files, later ones over earlier ones, and key=value such as optim.lr=2.0");
   verb.option("--workers", options->workers,
-              "workers on this machine, each a process with its share of the cores", 1, 1024);
+              "workers on this machine, each a process with its share of the cores; auto: one for "
+              "each GPU or core, as far as memory and the tokens of a step go round",
+              1, 1024);
   verb.option("--resume", options->resume,
               "auto: go on from the newest whole checkpoint of the run; never: refuse to; or the "
               "folder of a checkpoint");

@@ -18,6 +18,10 @@ struct WorkersOptions {
   std::int64_t workers = 1;
 };
 
+// How many serve this machine best: one for each GPU or core, as far as memory and the tokens of a
+// step go round.
+std::int64_t fitting_workers(const RunConfig& config);
+
 // The same command once for each worker. What is wrong for all of them is said here, once.
 ExitCode train_with_workers(const WorkersOptions& options, const RunConfig& config,
                             const EnvMap& env);

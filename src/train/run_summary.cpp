@@ -82,6 +82,9 @@ std::string summary_text(const RunConfig& config, const RunFacts& f) {
                 bytes_text(static_cast<double>(f.disk_free_bytes)));
   out += format("device      {}, {} thread{}, {}", f.device, f.threads, f.threads == 1 ? "" : "s",
                 name_of(config.precision));
+  if (f.device == "cpu" && f.workers == 1 && f.threads > 1) {
+    out += "; --workers auto, a worker for each core, is faster as a rule";
+  }
   return out;
 }
 

@@ -377,6 +377,17 @@ def test_workers_do_not_outlive_their_parent(make_run, inherited):
     run.train(2, "stop.steps=1")  # no lock is left
 
 
+def test_auto_takes_a_worker_for_each_core(make_run):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    for batch, expected in (("batch.tokens=1100", len(cores)), ("batch.tokens=600", 1)):
+        run = make_run(batch)
+        child = subprocess.run(["taskset", "-c", ",".join(map(str, cores)), run.program, *map(str, run.command("auto", batch, "stop.steps=2"))],
+                               capture_output=True, text=True, env={**os.environ, **QUIET})
+        assert child.returncode == 0, child.stderr
+        assert len(run.lines("step")) == 2
+        assert len((run.lines("run")[-1].get("cluster") or {"by_rank": [0]})["by_rank"]) == expected
+
+
 def test_mistakes_are_told_once(make_run, tandem):
     run = make_run()
     for more, words in ((["data.path=absent"], "absent"), (["optim.lrr=1"], "optim.lrr"),
