@@ -1,5 +1,6 @@
 """Training beside a plain PyTorch loop around nn.Transformer and Hugging Face's MarianMT: tokens a second, peak memory, share of
-the machine's matrix-product rate measured in the same run, and validation loss at equal tokens.
+the machine's matrix-product rate measured in the same run, time from the program's start to its first step, and validation loss at
+equal tokens.
 
 --model tiny: 4+4 layers, d 128, ffn 256, 4 heads; base: 6+6, d 512, ffn 2048, 8 heads. 4,096 target tokens a step, dropout and
 label smoothing on, one thread unless told otherwise. Text: Multi30k when --text names a folder with train.en.gz ..., else the
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import peers
 
@@ -90,6 +92,7 @@ eval: {{every: 0, sentences: 1}}
 checkpoint: {{every: 0}}
 stop: {{steps: {s["steps"]}}}
 """)
+    started = time.time()
     done = peers.run(f"{peers.TANDEM} train {config} data.path={folder}/data run={run} 2>/dev/null")
     lines = [json.loads(line) for line in open(run / "journal.jsonl")]
     steps = [line for line in lines if line["type"] == "step"]
@@ -98,6 +101,7 @@ stop: {{steps: {s["steps"]}}}
     words = (len((folder / "data/vocab.vocab").read_text().splitlines()) + 7) // 8 * 8
     result = {"tokens_per_s": sum(l["tokens"] for l in timed) / seconds,
               "flops_per_s": flops(s, words, sum(l["src_tokens"] for l in timed), sum(l["tokens"] for l in timed)) / seconds,
+              "start_s": steps[0]["time"] - steps[0]["seconds"]["total"] - started,
               "tokens": sum(l["tokens"] for l in steps), "peak_mb": done["peak_mb"]}
     if s["validate"]:
         result["val_loss"] = [line for line in lines if line["type"] == "eval"][-1]["val_loss"]
@@ -131,6 +135,7 @@ def main():
             speeds = [one["tokens_per_s"] for one in several]
             result[program] = {"tokens_per_s": statistics.median(speeds), "least": min(speeds), "most": max(speeds),
                                "peak_mb": max(one["peak_mb"] for one in several)}
+        result["tandem"]["start_s"] = statistics.median(one["start_s"] for one in runs["tandem"])
         result["fastest_peer"] = max(PEERS, key=lambda name: result[name]["tokens_per_s"])
         result["speed_ratio"] = result["tandem"]["tokens_per_s"] / result[result["fastest_peer"]]["tokens_per_s"]
         result["matrix_share"] = statistics.median(one["flops_per_s"] / rate for one, rate in zip(runs["tandem"], rates))
@@ -148,7 +153,7 @@ def main():
         print(f"{program:9} {r['tokens_per_s']:8.0f} target tokens/s ({r['least']:.0f} to {r['most']:.0f}), peak {r['peak_mb']:.0f} MB"
               + (f", validation loss {r['val_loss']:.4f} after {r['tokens']} tokens" if "val_loss" in r else ""))
     print(f"tandem / {result['fastest_peer']}: speed {result['speed_ratio']:.2f}x; share of the matrix-product rate "
-          f"({result['matrix_flops_per_s'] / 1e9:.0f} GFLOP/s) {result['matrix_share']:.2f}" +
+          f"({result['matrix_flops_per_s'] / 1e9:.0f} GFLOP/s) {result['matrix_share']:.2f}; first step begins after {result['tandem']['start_s']:.2f} s" +
           (f"; tandem / torch: validation loss {result['val_loss_ratio']:.4f}x" if "val_loss_ratio" in result else ""))
 
 

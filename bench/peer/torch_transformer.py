@@ -114,7 +114,7 @@ def main(make_model=Model):
     vocab = sentencepiece.SentencePieceProcessor(model_file=str(folder / "data/vocab.model"))
     train, valid = (read(folder, part, vocab, s["max_length"]) for part in ("train", "valid"))
     model = make_model((vocab.get_piece_size() + 7) // 8 * 8, s)
-    adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, s["beta2"]), eps=1e-9)
+    adam = torch.optim.Adam(model.parameters(), lr=0, betas=(0.9, s["beta2"]), eps=1e-9, fused=True)
     step, seen, timed, seconds = 0, 0, 0, 0.0
     while step < s["steps"]:
         for slices in batches(train, s["tokens"], rng, s["validate"]):
