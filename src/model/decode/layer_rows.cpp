@@ -4,7 +4,6 @@
 
 #include "model/ops/cpu_rows.h"
 #include "model/ops/norm_rows.h"
-#include "model/tensor.h"
 
 namespace tandem {
 namespace {
@@ -69,8 +68,7 @@ void LayerRows::feed_forward(const StepLinear& in, const StepLinear& out) {
   if (config_.activation == Activation::relu) {
     rows::relu(inner_.data(), size);
   } else {
-    Tensor inner = at::from_blob(inner_.data(), {size}, at::kFloat);
-    at::gelu_(inner);
+    rows::gelu(inner_.data(), size);
   }
   add(out, inner_);
 }

@@ -1,8 +1,48 @@
 #include "model/ops/cpu_rows.h"
 
+#include <cmath>
+
 #include "model/ops/cpu_math.h"
 
 namespace tandem::rows {
+namespace {
+
+// y = |x|, the density of the normal distribution there, and the probability of more than y.
+struct NormalTail {
+  float y, density, above;
+};
+
+// above / exp(-y^2 / 2) is smooth and falls slowly: t times a polynomial in t = 1 / (1 + 0.3025 y),
+// fitted for the least greatest relative error, which is 8e-8 up to y = 12. So far tails keep their
+// digits: with the rounding of exp's argument `above` is within 5e-6 of itself. Beyond 12 it stays
+// at 2e-33.
+TANDEM_INLINE NormalTail normal_tail(float x) {
+  const float y = std::min(std::abs(x), 12.0f);
+  const float t = 1.0f / (1.0f + 0.3025f * y);
+  float p = 0.0371144377f;
+  p = p * t - 0.158893064f;
+  p = p * t + 0.202313885f;
+  p = p * t - 0.051409021f;
+  p = p * t + 0.127700105f;
+  p = p * t + 0.100798748f;
+  p = p * t + 0.121749535f;
+  p = p * t + 0.120625414f;
+  const float e = fast_exp(-0.5f * y * y);
+  return {y, 0.398942280f * e, p * t * e};
+}
+
+TANDEM_INLINE float gelu_of(float x) {
+  const NormalTail normal = normal_tail(x);
+  return std::max(x, 0.0f) - normal.y * normal.above;
+}
+
+TANDEM_INLINE float gelu_slope(float x) {
+  const NormalTail normal = normal_tail(x);
+  const float below_zero = normal.above - normal.y * normal.density;
+  return x < 0.0f ? below_zero : 1.0f - below_zero;
+}
+
+}  // namespace
 
 TANDEM_CLONES void masked(float* out, const float* x, Mask mask, std::int64_t n) {
   for (std::int64_t c = 0; c < n; ++c) out[c] = x[c] * factor(mask, c);
@@ -26,6 +66,22 @@ TANDEM_CLONES void relu(float* x, std::int64_t n) {
 TANDEM_CLONES void relu_backward(float* out_grad, const float* grad, const float* out, float scale,
                                  std::int64_t n) {
   for (std::int64_t c = 0; c < n; ++c) out_grad[c] = out[c] > 0.0f ? grad[c] * scale : 0.0f;
+}
+
+TANDEM_CLONES void bias_gelu_masked(float* out, const float* x, const float* bias, Mask mask,
+                                    std::int64_t n) {
+  for (std::int64_t c = 0; c < n; ++c) out[c] = gelu_of(x[c] + bias[c]) * factor(mask, c);
+}
+
+TANDEM_CLONES void gelu(float* x, std::int64_t n) {
+  for (std::int64_t c = 0; c < n; ++c) x[c] = gelu_of(x[c]);
+}
+
+TANDEM_CLONES void gelu_backward(float* out_grad, const float* grad, const float* x,
+                                 const float* bias, Mask mask, std::int64_t n) {
+  for (std::int64_t c = 0; c < n; ++c) {
+    out_grad[c] = grad[c] * factor(mask, c) * gelu_slope(x[c] + bias[c]);
+  }
 }
 
 constexpr std::int64_t kBlock = 4096;

@@ -28,6 +28,13 @@ void relu(float* x, std::int64_t n);  // in place
 // grad where out (of bias_relu_masked) is positive, times scale; else 0
 void relu_backward(float* out_grad, const float* grad, const float* out, float scale,
                    std::int64_t n);
+// The exact GELU, x times the probability that a normal variable is below x, and its derivative,
+// both within 3e-7; infinities give their limits.
+void bias_gelu_masked(float* out, const float* x, const float* bias, Mask mask, std::int64_t n);
+void gelu(float* x, std::int64_t n);  // in place
+// mask * grad * derivative at x + bias
+void gelu_backward(float* out_grad, const float* grad, const float* x, const float* bias, Mask mask,
+                   std::int64_t n);
 
 float largest(const float* x, std::int64_t n);  // n > 0
 // The first element above `least`, from `begin` on; n if there is none.

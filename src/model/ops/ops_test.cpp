@@ -1,11 +1,16 @@
 // Every fast operation against its plain twin: values and gradients.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
+#include <limits>
+#include <numbers>
 
 #include "model/ops/activation.h"
 #include "model/ops/attention.h"
+#include "model/ops/cpu_rows.h"
 #include "model/ops/dropout_hash.h"
 #include "model/ops/linear.h"
 #include "model/ops/projection_loss.h"
@@ -13,6 +18,9 @@
 
 namespace tandem {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
 
 Dropout sample_dropout(std::int64_t rows, double rate) {
   Tensor keys = at::empty({rows}, at::kLong);
@@ -109,13 +117,50 @@ TEST(Ops, ResidualNormEqualsThePlainOne) {
 TEST(Ops, BiasActivationDropoutEqualsThePlainOne) {
   for (const Activation activation : {Activation::relu, Activation::gelu}) {
     for (const double rate : {0.0, 0.3}) {
-      const Tensor x = leaf({21, 40}), bias = leaf({40});
-      const Dropout drop = sample_dropout(21, rate);
+      const Tensor x = leaf({900, 37}), bias = leaf({37});  // two tasks, rows of no whole vectors
+      const Dropout drop = sample_dropout(900, rate);
       expect_equal(
           {x, bias}, [&] { return bias_activation_dropout(x * 1, bias, activation, drop); },
           [&] { return bias_activation_dropout_plain(x, bias, activation, drop); });
     }
   }
+}
+
+TEST(Ops, GeluRowsAreExact) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  std::vector<float> x;
+  for (int i = -12000; i <= 12000; ++i) x.push_back(static_cast<float>(i) / 1000);
+  const std::size_t finite = x.size();
+  for (const float far : {-kInfinite, -1e30f, 1e30f, kInfinite, std::nanf("")}) x.push_back(far);
+  const auto n = static_cast<std::int64_t>(x.size());
+  const std::vector<float> ones(x.size(), 1), zeros(x.size());
+  std::vector<float> values = x, slopes(x.size());
+  rows::gelu(values.data(), n);
+  rows::gelu_backward(slopes.data(), ones.data(), x.data(), zeros.data(), {}, n);
+  double worst_value = 0, worst_share = 0, worst_slope = 0;
+  for (std::size_t i = 0; i < finite; ++i) {
+    const double at = static_cast<double>(x[i]);
+    // erfc where 1 + erf would cancel.
+    const double below = at < 0 ? std::erfc(-at * std::numbers::sqrt2 / 2) / 2
+                                : (1 + std::erf(at * std::numbers::sqrt2 / 2)) / 2;
+    const double density = std::exp(-at * at / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+    const double error = std::abs(static_cast<double>(values[i]) - at * below);
+    worst_value = std::max(worst_value, error);
+    worst_share = std::max(worst_share, error / std::max(std::abs(at * below), 1e-300));
+    worst_slope =
+        std::max(worst_slope, std::abs(static_cast<double>(slopes[i]) - (below + at * density)));
+  }
+  EXPECT_LT(worst_value, 3e-7);
+  EXPECT_LT(worst_share, 1e-5);  // far tails keep their digits
+  EXPECT_LT(worst_slope, 3e-7);
+  const auto far = [&](const std::vector<float>& all) {
+    return std::vector<float>(all.end() - 5, all.end() - 1);
+  };
+  EXPECT_THAT(far(values),
+              ElementsAre(FloatNear(0, 1e-30f), FloatNear(0, 1e-30f), 1e30f, kInfinite));
+  EXPECT_THAT(far(slopes), ElementsAre(FloatNear(0, 1e-30f), FloatNear(0, 1e-30f), 1, 1));
+  EXPECT_TRUE(std::isnan(values.back()));
+  EXPECT_TRUE(std::isnan(slopes.back()));
 }
 
 TEST(Ops, LinearEqualsThePlainOne) {
