@@ -3,7 +3,9 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <deque>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/format.h"
@@ -19,8 +21,38 @@
 namespace tandem {
 namespace {
 
-constexpr double kComputeMemory = 0.95;  // of the mean time of a step
-constexpr std::int64_t kTold = 4;        // numbers: stop, seconds, replan, diverged
+constexpr std::int64_t kTold = 4;  // numbers: stop, seconds, replan, diverged
+
+// What a step computes: the median of the last ones. The first ones touch memory for the first time
+// and take many times as long; until enough others are known, what was planned with counts.
+class UsualStep {
+ public:
+  explicit UsualStep(double planned) : planned_(planned) {}
+
+  void heard(double seconds) {
+    if (seconds <= 0) return;
+    if (first_ < kFirst) {
+      ++first_;
+      return;
+    }
+    last_.push_back(seconds);
+    if (last_.size() > kLast) last_.pop_front();
+  }
+
+  // 0: not known.
+  double seconds() const {
+    if (last_.empty() || (planned_ > 0 && last_.size() < kEnough)) return planned_;
+    std::vector<double> sorted(last_.begin(), last_.end());
+    std::ranges::sort(sorted);
+    return sorted[sorted.size() / 2];
+  }
+
+ private:
+  static constexpr std::size_t kFirst = 3, kEnough = 5, kLast = 20;
+  double planned_;
+  std::size_t first_ = 0;
+  std::deque<double> last_;
+};
 
 void tell(const std::vector<HostNews>& news, double* numbers) {
   for (const HostNews& its : news) {
@@ -45,6 +77,7 @@ class LocalExchange::Impl {
         buffers_(std::move(buffers)),
         setting_(setting),
         schedule_(setting.rhythm, step),
+        compute_(setting.basis.compute_seconds),
         fragments_(cut_evenly(buffers_.weights.numel(), kLocalFragments)) {
     const std::int64_t size = buffers_.weights.numel();
     at::Tensor others;
@@ -74,9 +107,7 @@ class LocalExchange::Impl {
 
   Stats after_update(std::int64_t step, const News& own) {
     const at::NoGradGuard no_gradient;
-    compute_seconds_ = compute_seconds_ == 0 ? own.compute_seconds
-                                             : kComputeMemory * compute_seconds_ +
-                                                   (1 - kComputeMemory) * own.compute_seconds;
+    compute_.heard(own.compute_seconds);
     Stats stats;
     if (own.stop && courier_ && setting_.on_stop) {
       std::exchange(setting_.on_stop, nullptr)(schedule_.next_heard(step));
@@ -278,21 +309,22 @@ class LocalExchange::Impl {
   void watch(const LocalParcel& parcel, Stats& stats) {
     const auto change = watch_.heard(parcel.bytes_in, parcel.seconds);
     if (change) stats.link = change;
-    if (!change || !setting_.follows_link || !comm_.first()) return;
+    const double compute = compute_.seconds();
+    if (!change || !setting_.follows_link || !comm_.first() || compute <= 0) return;
     const double bytes = static_cast<double>(parcel.bytes_out) * kLocalFragments;
     const double seconds = bytes / change->is + setting_.basis.latency_seconds;
-    wish_ = std::max(local_steps_that_hide(seconds, compute_seconds_), setting_.basis.fewest_steps);
+    wish_ = std::max(local_steps_that_hide(seconds, compute), setting_.basis.fewest_steps);
   }
 
   Comm& comm_;
   LocalBuffers buffers_;
   LocalSetting setting_;
   LocalSchedule schedule_;
+  UsualStep compute_;
   std::vector<Bucket> fragments_;
   std::unique_ptr<HostLane> lane_;
   std::int64_t mail_begin_ = 0;  // in the host's memory: behind the gradients; 0: there is none
   bool unsettled_ = false;       // a worker may still be adding
-  double compute_seconds_ = 0;   // of a step, a running mean
   std::int64_t wish_ = 0;        // of the first: steps between exchanges, not told yet
   // Of leaders:
   std::unique_ptr<Staging> weights_;

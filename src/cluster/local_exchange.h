@@ -31,6 +31,7 @@ namespace tandem {
 struct LocalBasis {
   double bytes_per_second = 0;    // of the link; 0: nobody measured it
   double latency_seconds = 0;     // of exchanging all weights once, beside what the bytes take
+  double compute_seconds = 0;     // of a step, until some were done; 0: nobody measured it
   std::int64_t fewest_steps = 0;  // for what an exchange takes from training on any link
 };
 
@@ -72,7 +73,7 @@ class LocalExchange {
     bool stop = false;           // in: a worker of this host got a signal; out: of any host
     bool diverged = false;       // the same of its training
     double seconds = 0;          // of training; out: by rank 0's clock
-    double compute_seconds = 0;  // in: of the step
+    double compute_seconds = 0;  // in: of the step before; 0: there was none
   };
   struct Stats {
     std::int64_t bytes_out = 0, bytes_in = 0;  // of this host

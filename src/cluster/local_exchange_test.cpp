@@ -11,7 +11,7 @@ namespace tandem {
 namespace {
 
 constexpr std::int64_t kLarge = 20000, kSmall = 50;
-const std::vector<std::vector<int>> kTeams = {{0, 1}, {0, 0, 1, 1}, {0, 0, 1, 2}};
+const std::vector<std::vector<int>> kTeams = {{0, 1}, {0, 0, 1, 1}, {0, 0, 1, 2}, {0, 1, 2, 3}};
 
 at::Tensor first_weights() {
   return (at::arange(kLarge + kSmall, at::kFloat) * 0.7).sin();
@@ -305,6 +305,70 @@ TEST(LocalExchange, AChangedLinkChangesTheRhythmOfAllAfterTheSameStep) {
       EXPECT_TRUE(at::equal(one.anchors[rank], whole.anchors[0]));
     }
   }
+}
+
+struct Replanned {
+  std::vector<std::int64_t> steps;  // by rank: told to all as the new H; 0: it stayed
+  bool checked = false;             // rank 0 found that the link is not what was planned with
+};
+
+// On a link that is much faster than planned: what an exchange takes is latency, 9.6 usual steps
+// long, which 12 steps hide.
+Replanned train_on_misjudged_link(std::int64_t rhythm, std::int64_t slow_steps, double planned) {
+  constexpr std::int64_t kWeights = 1 << 18;  // fragments that tell a link's speed
+  constexpr double kCompute = 100, kSlow = 10 * kCompute;
+  Replanned seen{std::vector<std::int64_t>(3, 0)};
+  run_ranks({0, 1, 1}, [&](Comm& comm, Store&) {
+    const at::Tensor weights = at::zeros({kWeights}), gradients = at::zeros({kWeights});
+    LocalSetting setting{LinkFormat::int8, rhythm_of(rhythm)};
+    setting.follows_link = true;
+    setting.basis = {.bytes_per_second = 1, .latency_seconds = 960, .compute_seconds = planned};
+    LocalExchange exchange(comm, {weights, gradients, {{0, kWeights}}}, setting, 0);
+    for (std::int64_t step = 1; step <= 48; ++step) {
+      exchange.before_update();
+      weights.add_(0.001 * (1 + comm.world().self().host_index));
+      // As the trainer does it: of the step before.
+      const double compute = step == 1 ? 0 : step <= slow_steps + 1 ? kSlow : kCompute;
+      const auto stats = exchange.after_update(step, {false, false, 0, compute});
+      if (stats.rhythm) seen.steps[static_cast<std::size_t>(comm.rank())] = stats.rhythm->steps;
+      if (stats.link && comm.first()) seen.checked = true;
+    }
+    comm.barrier();
+  });
+  return seen;
+}
+
+TEST(LocalExchange, SlowFirstStepsDoNotChangeTheStepsBetweenExchanges) {
+  const std::vector<std::int64_t> stays(3, 0), twelve(3, 12);
+  struct Row {
+    std::int64_t rhythm, slow_steps;
+    double planned;
+    std::vector<std::int64_t> told;
+  };
+  const std::vector<Row> table{
+      {12, 0, 0, stays},
+      {12, 1, 0, stays},
+      {16, 1, 0, twelve},
+      {16, 3, 0, twelve},
+      // The first exchanges are back when all steps were slow: the check's compute counts.
+      {2, 3, 100, twelve}};
+  for (const Row& row : table) {
+    const Replanned seen = train_on_misjudged_link(row.rhythm, row.slow_steps, row.planned);
+    EXPECT_TRUE(seen.checked) << "else it tests little";
+    EXPECT_EQ(seen.steps, row.told) << row.rhythm << ", slow: " << row.slow_steps;
+  }
+}
+
+TEST(LocalExchange, MomentumOfTheAnchorGrowsWithTheHosts) {
+  EXPECT_EQ(local_momentum(1), 0);
+  EXPECT_EQ(local_momentum(2), 0);
+  EXPECT_EQ(local_momentum(3), 0);
+  EXPECT_EQ(local_momentum(4), 0.2);
+  EXPECT_EQ(local_momentum(7), 0.2);
+  EXPECT_EQ(local_momentum(8), 0.5);
+  EXPECT_EQ(local_momentum(15), 0.5);
+  EXPECT_EQ(local_momentum(16), 0.6);
+  EXPECT_EQ(local_momentum(1000), 0.6);
 }
 
 TEST(LocalExchange, TwoHostsSendACodeForEachWeightOnceARound) {

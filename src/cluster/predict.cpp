@@ -230,7 +230,8 @@ Prediction choose_scheme(const PredictInput& in, const std::vector<Scheme>& allo
     tried.push_back(predict(scheme, in));
     if (tried.back().step_seconds <= bar) return tried.back();
     const bool exact = scheme == Scheme::exact_bf16 || scheme == Scheme::exact_fp32;
-    if (exact && is_faster_than_software(scheme, in)) return tried.back();
+    const bool pays = tried.back().speed_up >= 1;
+    if (exact && pays && is_faster_than_software(scheme, in)) return tried.back();
   }
   std::vector<Prediction> local;
   for (const Scheme scheme : {Scheme::local_int8, Scheme::local_int4}) {

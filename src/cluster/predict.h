@@ -121,9 +121,9 @@ double beside_code_and_link(const TravelCost& measured, Scheme scheme, const Pre
 
 inline constexpr double kNearlyFree = 1.10;  // of no communication
 // The first of exact, int8, int4 that is nearly free; then local; then one host.
-// allowed: what the program can do. Nothing lossy is chosen where exact would do, nor on a link
-// that carries exact's bytes in less time than its software takes for them: fewer bytes, which is
-// all that a code gives, would not help there.
+// allowed: what the program can do. Nothing lossy is chosen where exact would do, nor, as long as
+// exact is no slower than one host, on a link that carries its bytes in less time than its software
+// takes for them: fewer bytes, which is all that a code gives, would not help there.
 Prediction choose_scheme(const PredictInput& input, const std::vector<Scheme>& allowed,
                          std::int64_t local_steps = 0);
 

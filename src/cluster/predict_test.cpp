@@ -10,7 +10,9 @@ namespace {
 
 constexpr double kGigabit = 117.5e6, kTenth = 11.75e6;  // TCP goodput of 1 Gbps and 100 Mbps
 
-// values in equal pieces that become ready evenly from the start of backward.
+// values in equal pieces that become ready evenly from the start of backward, so that formulas can
+// be worked out by hand. A real model's gradients (model/step_work.h, above this folder) come
+// later: with_tied_embedding.
 PredictInput input_of(double values, double compute_seconds, ClusterShape shape, LinkSpeed link,
                       int pieces = 1000) {
   PredictInput input;
@@ -23,6 +25,14 @@ PredictInput input_of(double values, double compute_seconds, ClusterShape shape,
   input.facts.batch_is_global = false;
   input.shape = shape;
   input.link = link;
+  return input;
+}
+
+// As of a base model: a quarter of all gradients, the tied embedding, is ready at the very end.
+PredictInput with_tied_embedding(PredictInput input) {
+  const double values = input.facts.values();
+  for (ReadyPiece& piece : input.facts.pieces) piece.values *= 0.75;
+  input.facts.pieces.push_back({values / 4, 1.0});
   return input;
 }
 
@@ -220,6 +230,17 @@ TEST(Predict, TheChoiceIsTheMostExactThatIsNearlyFree) {
   EXPECT_NEAR(static_cast<double>(choice(0.1).local_steps), 23, 1);
   EXPECT_GE(choice(0.1).speed_up, 1.8);
   EXPECT_EQ(choice(0.0001).scheme, Scheme::one_host);
+  // What is ready last cannot hide, and asks for a faster link or fewer bits.
+  const auto of_tied = [&](double gigabits) {
+    return choose_scheme(
+        with_tied_embedding(input_of(63e6, 0.15, kTwoByTwo, {gigabits * kGigabit, 2e-4}, 16)), all);
+  };
+  EXPECT_EQ(of_tied(100).scheme, Scheme::exact_bf16);
+  EXPECT_EQ(of_tied(20).scheme, Scheme::exact_bf16);
+  EXPECT_EQ(of_tied(10).scheme, Scheme::int8);
+  EXPECT_EQ(of_tied(6).scheme, Scheme::int4);
+  EXPECT_EQ(of_tied(3).scheme, Scheme::local_int8);
+  EXPECT_EQ(of_tied(0.1).scheme, Scheme::local_int4);
   // A program that has exact only says so, rather than doing worse than one host.
   EXPECT_EQ(
       choose_scheme(input_of(63e6, 0.15, kTwoByTwo, {kTenth, 0}), {Scheme::exact_bf16}).scheme,
@@ -269,16 +290,38 @@ TEST(Predict, CodesTakeTimeToo) {
 TEST(Predict, NothingLossyIsChosenWhereTheProcessorIsTheLimit) {
   const std::vector<Scheme> all{Scheme::exact_bf16, Scheme::int8, Scheme::int4, Scheme::local_int8,
                                 Scheme::local_int4};
-  const auto choice = [&](double gigabits, double beside) {
+  const auto choice = [&](double gigabits, double beside, double compute = 0.10) {
     PredictInput input =
-        with_codecs(input_of(63e6, 0.10, kTwoByTwo, {gigabits * kGigabit, 2e-4}, 16));
+        with_codecs(input_of(63e6, compute, kTwoByTwo, {gigabits * kGigabit, 2e-4}, 16));
     input.software.per_value_seconds = beside;
     return choose_scheme(input, all).scheme;
   };
   EXPECT_EQ(choice(100, 0), Scheme::exact_bf16);
   EXPECT_EQ(choice(20, 0), Scheme::exact_bf16);
-  EXPECT_EQ(choice(10, 1e-9), Scheme::exact_bf16);
+  EXPECT_EQ(choice(10, 1e-9, 0.15), Scheme::exact_bf16);
   EXPECT_NE(choice(1, 1e-9), Scheme::exact_bf16);
+}
+
+// The rule above is no reason to be slower than one host alone: less frequent exchanges help there.
+TEST(Predict, ExactThatIsSlowerThanOneHostIsNotChosenForItsLink) {
+  const std::vector<Scheme> all{Scheme::exact_bf16, Scheme::int8, Scheme::int4, Scheme::local_int8,
+                                Scheme::local_int4};
+  const auto input = [](double compute) {
+    PredictInput in = with_codecs(input_of(63e6, compute, kTwoByTwo, {20 * kGigabit, 0}));
+    in.software.per_value_seconds = 4e-9;
+    return in;
+  };
+  const PredictInput slow = input(0.10), slower = input(0.30);
+  ASSERT_LT(predict(Scheme::exact_bf16, slow).speed_up, 1);
+  const Prediction choice = choose_scheme(slow, all);
+  EXPECT_TRUE(is_local(choice.scheme));
+  EXPECT_GT(choice.speed_up, 1.5);
+  EXPECT_EQ(choose_scheme(slow, {Scheme::exact_bf16}).scheme, Scheme::one_host);
+  // With as many bytes on the same link, but more to compute, it pays.
+  ASSERT_GT(predict(Scheme::exact_bf16, slower).step_seconds,
+            kNearlyFree * step_without_links(slower));
+  ASSERT_GE(predict(Scheme::exact_bf16, slower).speed_up, 1);
+  EXPECT_EQ(choose_scheme(slower, all).scheme, Scheme::exact_bf16);
 }
 
 TEST(Predict, WhatAnExchangeTakesBesideItsCodeAndTheLink) {
