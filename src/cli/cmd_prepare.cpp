@@ -74,8 +74,9 @@ PrepareRequest request_of(const Options& o) {
   } else if (request.valid.src.places.empty() || names_validation(o)) {
     request.valid = files_of(o.valid_src, o.valid_tgt, o.valid_tsv, "valid");
   }
-  request.training = {o.vocab_type, static_cast<std::int32_t>(o.vocab_size), o.character_coverage,
-                      static_cast<std::int32_t>(o.threads)};
+  request.training.type = o.vocab_type;
+  request.training.size = static_cast<std::int32_t>(o.vocab_size);
+  request.training.character_coverage = o.character_coverage;
   request.sample_pairs = static_cast<std::uint64_t>(o.sample_pairs);
   request.seed = static_cast<std::uint64_t>(o.seed);
   request.rules = {static_cast<std::uint32_t>(o.max_length), o.max_ratio, !o.keep_equal,
@@ -130,7 +131,10 @@ void add_prepare(CommandLine& line) {
               "leave out pairs whose lengths differ by more than this factor", 1, 1e9);
   verb.flag("--keep-equal", o->keep_equal, "keep pairs whose two sides are the same");
   verb.flag("--drop-duplicates", o->drop_duplicates, "leave out pairs that were there before");
-  verb.option("--threads", o->threads, "threads", 1, 1024);
+  verb.option("--threads", o->threads,
+              "threads that encode; the dataset is the same with any number (training a unigram "
+              "vocabulary takes 16, bpe one)",
+              1, 1024);
   verb.flag("--json", o->json, "print the dataset's card as JSON");
   verb.run([o, &verb] {
     const StopSignals signals;

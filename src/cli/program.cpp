@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -43,6 +44,12 @@ ExitCode run(int argc, char** argv, void (*add_verbs)(CommandLine& line)) try {
   return code;
 } catch (const fs::filesystem_error& error) {
   throw_translated(error);
+} catch (const std::system_error& error) {
+  if (error.code() != std::errc::resource_unavailable_try_again) throw;
+  throw EnvError(  // of a thread that cannot start
+      format("cannot start a thread: {}; raise the limit of processes and threads (ulimit -u, or "
+             "the container's), or use fewer threads",
+             errno_text(error.code().value())));
 }
 
 }  // namespace

@@ -32,15 +32,15 @@ void check_device(at::Device device, int workers) {
   const auto seen = static_cast<int>(torch::cuda::device_count());
   if (!device.is_cuda() || workers <= seen) return;
   throw UserError(
-      format("a host with at least {} workers has {} GPU{} that are seen; start as many workers on "
-             "a host as it has GPUs, or set device=cpu",
+      format("a host with at least {} workers sees {} GPU{}; start as many workers on a host as it "
+             "has GPUs, or set device=cpu",
              workers, seen, seen == 1 ? "" : "s"));
 }
 
 std::int64_t threads_of(const RunConfig& config, int workers_of_host) {
   // A launcher may have bound each worker to cores of its own, or all to the same ones.
-  const int online = static_cast<int>(std::thread::hardware_concurrency());
-  return config.threads.value_or(std::min(usable_cores(), std::max(1, online / workers_of_host)));
+  const int each = std::max(1, cores_of_machine() / workers_of_host);
+  return config.threads.value_or(std::min(usable_cores(), each));
 }
 
 at::ScalarType compute_type(Precision precision) {

@@ -24,6 +24,11 @@ std::string side_name(const PairFiles& files, bool src) {
   return (src ? files.src : files.tgt).name();
 }
 
+std::string both_sides(const PairFiles& files) {
+  if (!files.tsv.empty()) return files.tsv.string();
+  return format("{} and {}", files.src.name(), files.tgt.name());
+}
+
 // Text is read several times: to count its lines, to train a vocabulary, to encode it.
 void refuse_pipes(const PairFiles& files) {
   const auto refuse = [](const fs::path& file) {
@@ -32,6 +37,9 @@ void refuse_pipes(const PairFiles& files) {
     const bool comes_once = file == "-" || kind == fs::file_type::fifo ||
                             kind == fs::file_type::socket || kind == fs::file_type::character;
     if (!comes_once) return;
+    if (fs::canonical(file, none) == "/dev/null") {
+      throw UserError(format("{} is empty", file.string()));
+    }
     throw UserError(
         format("{} can be read once only, and prepare reads text several times; write "
                "it to a file first",
@@ -56,6 +64,7 @@ class VocabSample {
  public:
   VocabSample(const PrepareRequest& request, std::uint64_t pairs, const std::atomic<bool>& stop)
       : reader_(request.train),
+        name_(both_sides(request.train)),
         rules_(request.rules),
         seed_(request.seed),
         share_(static_cast<double>(request.sample_pairs) / static_cast<double>(pairs)),
@@ -71,7 +80,9 @@ class VocabSample {
     for (RawPair pair; reader_.next(pair);) {
       give_up_if(stop_);
       const auto position = static_cast<double>(random_bits(seed_, 0, index_++) >> 11) * 0x1p-53;
-      if (position >= share_ || judge_text(pair, rules_) != Drop::kept) continue;
+      if (position >= share_) continue;
+      ++chosen_;
+      if (judge_text(pair, rules_) != Drop::kept) continue;
       if (std::max(pair.src.size(), pair.tgt.size()) > kLongestForVocab) continue;
       line = pair.src;
       tgt_ = pair.tgt;
@@ -79,14 +90,24 @@ class VocabSample {
       ++sentences_;
       return true;
     }
+    if (sentences_ == 0) refuse();
     return false;
   }
   std::uint64_t sentences() const { return sentences_; }
 
  private:
+  [[noreturn]] void refuse() const {
+    throw UserError(
+        format("there is no text to train a vocabulary on: of {} pairs of {} none can be used, as "
+               "prepare leaves them out or a side has more than {} bytes; {}",
+               chosen_, name_, kLongestForVocab,
+               share_ < 1 ? "take more pairs by --vocab-sample" : "give a vocabulary by --vocab"));
+  }
+
   PairReader reader_;
+  std::string name_;
   FilterRules rules_;
-  std::uint64_t seed_, index_ = 0, sentences_ = 0;
+  std::uint64_t seed_, index_ = 0, chosen_ = 0, sentences_ = 0;
   double share_;  // of the pairs
   const std::atomic<bool>& stop_;
   std::string tgt_;
@@ -218,8 +239,8 @@ PartCard encode_part(const PairFiles& files, std::uint64_t lines, const std::str
   card.tgt.text_bytes = reader.tgt_text_bytes();
   card.fingerprint = writer.finish();
   if (card.pairs == 0) {
-    throw UserError(format("no pair of {} and {} can be used: all {} were left out", card.src.file,
-                           card.tgt.file, lines));
+    throw UserError(
+        format("no pair of {} can be used: all {} were left out", both_sides(files), lines));
   }
   return card;
 }
@@ -252,23 +273,27 @@ void write_file(const fs::path& folder, const std::string& name, std::string_vie
   card.file_hashes[name] = hash64(contents);
 }
 
-void copy_test_text(const PairFiles& files, const fs::path& folder, DatasetCard& card) {
-  std::string src, tgt;
-  PairReader reader(files);
-  std::uint64_t line = 0;
-  for (RawPair pair; reader.next(pair);) {
-    ++line;
-    const Drop bad = judge_text(pair, kValidationRules);
+// One side alone, so that the sentence names the one that is bad.
+std::string read_test_side(const TextFiles& side) {
+  std::string text;
+  TextReader reader(side);
+  std::uint64_t number = 0;
+  for (std::string_view line; reader.next(line);) {
+    ++number;
+    const Drop bad = judge_text({line, line, reader.was_cut()}, kValidationRules);
     if (bad != Drop::kept && bad != Drop::empty) {
-      throw UserError(format("line {} of the test text {} or {} cannot be used ({})", line,
-                             side_name(files, true), side_name(files, false),
+      throw UserError(format("line {} of the test text {} cannot be used ({})", number, side.name(),
                              kDropNames[static_cast<std::size_t>(bad)]));
     }
-    src.append(pair.src).append("\n");
-    tgt.append(pair.tgt).append("\n");
+    text.append(line).append("\n");
   }
-  write_file(folder, "test.src.txt", src, card);
-  write_file(folder, "test.tgt.txt", tgt, card);
+  return text;
+}
+
+void copy_test_text(const PairFiles& files, const fs::path& folder, DatasetCard& card) {
+  check(files.tsv.empty(), "test text as one file");
+  write_file(folder, "test.src.txt", read_test_side(files.src), card);
+  write_file(folder, "test.tgt.txt", read_test_side(files.tgt), card);
 }
 
 }  // namespace
@@ -295,6 +320,7 @@ DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop
   const fs::path& folder = staged.path();
 
   DatasetCard card;
+  if (request.test) copy_test_text(*request.test, folder, card);  // judged before the long work
   const auto vocab = make_vocab(request, train_lines, stop, card);
   card.vocab_type = vocab->type();
   card.vocab_size = vocab->size();
@@ -326,7 +352,6 @@ DatasetCard prepare(const PrepareRequest& request, const std::atomic<bool>& stop
   card.valid_pairs_in_train = distinct_pairs - valid_pairs.size();
   card.valid_sources_in_train = distinct_sources - valid_sources.size();
 
-  if (request.test) copy_test_text(*request.test, folder, card);
   write_card(folder, card);
   staged.commit();
   return card;

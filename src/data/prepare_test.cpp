@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/temporary_folder.h"
 #include "data/corpus.h"
 #include "data/dataset.h"
@@ -72,20 +73,71 @@ TEST_F(Prepare, KeepsEveryLineInOrder) {
 }
 
 TEST_F(Prepare, TheNumberOfThreadsDoesNotChangeTheDataset) {
-  const auto one = prepare(request("one", 1), go_on_);
-  const auto three = prepare(request("three", 3), go_on_);
-  EXPECT_EQ(one.train.fingerprint, three.train.fingerprint);
-  EXPECT_EQ(read_file(path("one") / "train.tokens"), read_file(path("three") / "train.tokens"));
+  for (const std::string type : {"bpe", "unigram"}) {
+    const auto with = [&](std::size_t threads) {
+      PrepareRequest r = request(format("{}{}", type, threads), threads);
+      r.training.type = type;
+      return prepare(r, go_on_).vocab_hash;
+    };
+    EXPECT_EQ(with(1), with(3)) << type;
+    const fs::path one = path(type + "1"), three = path(type + "3");
+    for (const auto& file : fs::directory_iterator(one)) {  // the card among them
+      const fs::path name = file.path().filename();
+      EXPECT_EQ(read_file(one / name), read_file(three / name)) << type << " " << name;
+    }
+  }
 }
 
-TEST_F(Prepare, NorDoesItChangeAVocabularyOfKindUnigram) {
-  const auto with = [&](const std::string& name, std::int32_t threads) {
-    PrepareRequest r = request(name);
-    r.training.type = "unigram";
-    r.training.threads = threads;
-    return prepare(r, go_on_).vocab_hash;
+TEST_F(Prepare, LongLinesAreNoTextForTheVocabulary) {
+  const std::string longest(4192, 'q'), longer(4193, 'q');
+  append("train.src", longer + "\n" + test_line(1, 0) + "\n" + longest + "\n");
+  append("train.tgt", test_line(2, 0) + "\n" + longer + "\n" + test_line(2, 0) + "\n");
+  EXPECT_EQ(prepare(request(), go_on_).vocab_sentences, 6002u);
+}
+
+TEST_F(Prepare, WithoutTextForAVocabularyItNamesTheFiles) {
+  const auto sentence_of = [&](std::uint64_t pairs) -> std::string {
+    PrepareRequest r = request();
+    r.train = {path("valid.src"), path("valid.src"), {}};  // equal sides: all are left out
+    r.sample_pairs = pairs;
+    try {
+      prepare(r, go_on_);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "nothing";
   };
-  EXPECT_EQ(with("one", 1), with("three", 3));
+  const std::string all = sentence_of(50), some = sentence_of(25);
+  EXPECT_NE(all.find(format("50 pairs of {}", path("valid.src").string())), all.npos) << all;
+  EXPECT_EQ(all.find("--vocab-sample"), all.npos) << all;
+  EXPECT_NE(some.find("--vocab-sample"), some.npos) << some;
+}
+
+TEST_F(Prepare, ABadLineOfTestTextIsRefusedByItsSideBeforeTheWork) {
+  write("test.src", 9, 5);
+  write("test.tgt", 7, 6);
+  append("test.tgt", "\ngood\n");  // an empty line may stay
+  const auto with_test = [&] {
+    PrepareRequest r = request("data");
+    r.vocab = path("absent.model");  // what would fail next
+    r.test = PairFiles{path("test.src"), path("test.tgt"), {}};
+    return r;
+  };
+  const auto sentence_of = [&](const PrepareRequest& r) -> std::string {
+    try {
+      prepare(r, go_on_);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "nothing";
+  };
+  EXPECT_NE(sentence_of(with_test()).find("absent.model"), std::string::npos);
+  append("test.src", "fine\n");
+  append("test.tgt", "ab\xff\n");
+  EXPECT_EQ(sentence_of(with_test()),
+            format("line 10 of the test text {} cannot be used (invalid_utf8)",
+                   path("test.tgt").string()));
+  EXPECT_TRUE(nothing_left());
 }
 
 TEST_F(Prepare, ReplacesADatasetAndNothingElse) {
@@ -109,6 +161,13 @@ TEST_F(Prepare, RefusesWhatCanBeReadOnceOnly) {
   EXPECT_THROW(prepare(r, go_on_), UserError);
   r.train.src = fs::path("-");
   EXPECT_THROW(prepare(r, go_on_), UserError);
+  r.train.src = fs::path("/dev/null");
+  try {
+    prepare(r, go_on_);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "/dev/null is empty");
+  }
 }
 
 TEST_F(Prepare, KeptEqualPairsAreTextForTheVocabulary) {

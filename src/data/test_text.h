@@ -34,7 +34,7 @@ inline std::string test_line(std::uint64_t seed, std::uint64_t line) {
 
 inline std::shared_ptr<const Vocab> test_vocab(const std::string& type, std::int32_t size = 120) {
   std::uint64_t line = 0;
-  return Vocab::from_bytes(train_vocab({type, size, 1.0, 1},
+  return Vocab::from_bytes(train_vocab({type, size, 1.0},
                                        [&](std::string& text) {
                                          text = test_line(5, line);
                                          return ++line <= 500;

@@ -189,13 +189,11 @@ std::string train_vocab(const VocabTraining& training,
     bool done_ = false;
   } lines(next_line);
 
-  if (lines.done()) {
-    throw UserError(
-        "there is no text to train a vocabulary on: every line of the sample was left out, as "
-        "prepare leaves out pairs, or for more than 4192 bytes; --vocab-sample takes more pairs");
-  }
-  // Unigram's sums over text are made thread by thread, so their number decides over pieces.
-  const std::int32_t threads = training.type == "unigram" ? 16 : training.threads;
+  check(!lines.done(), "a vocabulary of no text");
+  // The library writes this number into the model, and unigram's sums over text are made thread by
+  // thread, so it decides over pieces, too: it must not be the machine's. BPE has threads for
+  // normalising only, a small part of its time.
+  const std::int32_t threads = training.type == "unigram" ? 16 : 1;
   std::string model;
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       std::unordered_map<std::string, std::string>{

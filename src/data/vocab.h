@@ -68,11 +68,11 @@ struct VocabTraining {
   std::string type = "bpe";  // or "unigram"
   std::int32_t size = 8000;  // pieces, special ones included
   double character_coverage = 0.9999;
-  std::int32_t threads = 1;
 };
 
-// Trains a model on the lines that next_line gives until it returns false. Special ids are
-// explicit: pad 0, bos 1, eos 2, unk 3. Returns the bytes of the .model file.
+// Trains a model on the lines that next_line gives until it returns false, one at least. Special
+// ids are explicit: pad 0, bos 1, eos 2, unk 3. Returns the bytes of the .model file, a function of
+// the lines and of what is asked for.
 std::string train_vocab(const VocabTraining& training,
                         const std::function<bool(std::string& line)>& next_line);
 

@@ -38,7 +38,7 @@ void run(const fs::path& src_path, const fs::path& tgt_path, const fs::path& out
   auto text = src;
   text.insert(text.end(), tgt.begin(), tgt.end());
   std::size_t next = 0;
-  const auto vocab = Vocab::from_bytes(train_vocab({"bpe", pieces, 1.0, 1},
+  const auto vocab = Vocab::from_bytes(train_vocab({"bpe", pieces, 1.0},
                                                    [&](std::string& line) {
                                                      if (next == text.size()) return false;
                                                      line = text[next++];

@@ -297,9 +297,17 @@ def test_a_damaged_file_is_fetched_anew(site):
 def test_a_file_of_the_wrong_size_is_fetched_anew(site):
     site.catalog.write_text(site.catalog.read_text().replace(f'"{sha256(BIG)}"', "null"))  # its size alone is known
     site.out.mkdir()
-    (site.out / "a.gz").write_bytes(BIG[:4])
+    sums = site.out / "SHA256SUMS"
+    for recorded in ("", f"{sha256(BIG[:4])}  a.gz\n"):  # by an earlier download that took it for right
+        sums.write_text(recorded)
+        (site.out / "a.gz").write_bytes(BIG[:4])
+        result = site.get()
+        assert result.returncode == 0 and "getting it anew" in result.stderr and site.has(BIG)
+        assert sums.read_text() == f"{sha256(BIG)}  a.gz\n"
+    (site.out / "a.gz").write_bytes(BIG[:4])  # cut since: what was written down of the whole file holds
+    site.server.files["a.gz"] = OTHER
     result = site.get()
-    assert result.returncode == 0 and "getting it anew" in result.stderr and site.has(BIG)
+    assert result.returncode == 3 and is_one_sentence(result, "SHA256SUMS", sha256(BIG), sha256(OTHER))
 
 
 # ---- the end of the process ----

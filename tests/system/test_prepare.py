@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import random
 import signal
 import subprocess
@@ -236,10 +237,29 @@ def test_an_existing_dataset_is_kept_unless_told(tandem, text):
     assert (text.out / "card.json").read_bytes() == before
     card_of(tandem(*text.command("--json", "--replace")))
     other = text.folder / "other"
-    other.mkdir()  # no dataset, which --replace would not replace either
+    other.mkdir()
+    thesis = other / "thesis.txt"
+    thesis.write_text("years of work")
     done = tandem(*text.command(out=other))
     refused(done, other, "name another folder")
     assert "--replace" not in done.stderr
+    refused(tandem(*text.command("--replace", out=other)), other, "no dataset", "name another folder")
+    assert thesis.read_text() == "years of work" and not (text.folder / ".other.partial").exists()
+    thesis.unlink()  # where nothing is lost
+    card_of(tandem(*text.command("--json", "--replace", out=other)))
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_the_cores_of_a_machine_do_not_change_the_dataset(tandem, text, kind):
+    cores = os.sched_getaffinity(0)
+    command = text.command("--json", "--vocab-type", kind)
+    try:
+        os.sched_setaffinity(0, {min(cores)})  # which the program inherits
+        one = card_of(tandem(*command))
+    finally:
+        os.sched_setaffinity(0, cores)
+    for options in ([], ["--threads", "5"]):
+        assert card_of(tandem(*command, "--replace", *options)) == one
 
 
 def test_a_vocabulary_of_another_size_than_asked_for_is_told(tandem, text):
@@ -351,6 +371,29 @@ def test_a_folder_that_cannot_be_written(tandem, text):
     blocked = text.folder / "file"
     blocked.write_text("")
     refused(tandem(*text.command(out=blocked / "data")), f"{blocked}: it is not a directory")
+
+
+def test_threads_that_the_system_refuses(program, tandem, text, sanitized):
+    """Counting and encoding do with fewer; training and its display do not."""
+    if sanitized:
+        pytest.skip("sanitizers have threads of their own")
+    another = ["setpriv", f"--reuid={100_000 + os.getpid()}", "--clear-groups", "--inh-caps=+dac_override",
+               "--ambient-caps=+dac_override"]  # root has no limit; another user may read and write here, too
+    if subprocess.run([*another, "true"], capture_output=True).returncode:
+        pytest.skip("needs root: becomes a user without other processes")
+    first = text.folder / "first"
+    card_of(tandem(*text.command("--json", out=first)))
+    given = ["--vocab", first / "vocab.model", "--threads", "8"]
+    for options, most, code in [(given, 2, 0), (given, 5, 0), (["--threads", "8"], 3, 0), (["--threads", "8"], 2, 3),
+                                (["--vocab-type", "unigram", "--threads", "1"], 9, 3)]:
+        done = subprocess.run([*another, "prlimit", f"--nproc={most}", program, *text.command("--replace", *options)], text=True,
+                              capture_output=True)
+        if code == 0:
+            assert done.returncode == 0, done.stderr
+            assert (text.out / "train.tokens").read_bytes() == (first / "train.tokens").read_bytes()
+        else:
+            refused(done, "cannot start a thread", "limit", code=code)
+        assert sorted(text.left_overs()) == ["data", "first"]
 
 
 @pytest.mark.parametrize("sign, code", [(signal.SIGINT, 75), (signal.SIGTERM, 75), (signal.SIGKILL, -9)])

@@ -36,7 +36,7 @@ void create_folder(const fs::path& folder) {
 }
 
 // The watchers end with the file, so that its bar is gone before the result is shown.
-CorpusFileResult get_file(const CorpusFile& file, const DownloadRequest& request,
+CorpusFileResult get_file(const CorpusFile& file, DownloadRequest request,
                           const DownloadOptions& options, const std::atomic<bool>& stop,
                           const DownloadEvents& watchers) {
   CorpusFileResult result{&file, {}, false, !file.sha256.empty()};
@@ -51,6 +51,8 @@ CorpusFileResult get_file(const CorpusFile& file, const DownloadRequest& request
                                   request.target.string(), result.download.sha256, request.sha256)
                          : format("{} is there, but has {} bytes and not {}; getting it anew",
                                   request.target.string(), result.download.bytes, *file.bytes));
+    // What an earlier download wrote down is then the hash of the wrong file.
+    if (!right_size && right_hash && file.sha256.empty()) request.sha256.clear();
   }
   result.download = download(request, options, stop, watchers);
   return result;
