@@ -1,5 +1,6 @@
-// bench_matrix_rate THREADS: the rate of the program's own matrix product, as bench/peer/matrix_rate.py
-// reads LibTorch's: the best of five products of 1,536 x 1,536 fp32 matrices. Prints GFLOP/s.
+// bench_matrix_rate THREADS: the rate of the program's own matrix product, as
+// bench/peer/matrix_rate.py reads LibTorch's: the best of five products of 1,536 x 1,536 fp32
+// matrices. Prints GFLOP/s.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 

@@ -5,8 +5,6 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/error.h"
-#include "base/format.h"
 #include "base/hash.h"
 
 namespace tandem {
@@ -17,10 +15,7 @@ constexpr std::size_t kHashedBlockBytes = std::size_t{256} << 10;  // stays in t
 }  // namespace
 
 FileHash hash_file(const fs::path& path) {
-  if (std::error_code unknown; fs::is_other(path, unknown)) {  // before it is opened: pipes wait
-    throw UserError(format("cannot read {}: it is a device or a pipe, not a file", path.string()));
-  }
-  const FileDescriptor fd = open_for_reading(path);
+  const FileDescriptor fd = open_regular_file(path);
   std::vector<std::byte> block(kHashedBlockBytes);
   Hasher64 hasher;
   FileHash found;

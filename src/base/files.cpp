@@ -51,10 +51,18 @@ std::string cannot_text(std::string_view action, const fs::path& path, int error
   return format("cannot {} {}: {}", action, path.string(), reason_text(path, error_number));
 }
 
+// A signal that the program hears wakes an open, too, where the disk is a network's.
+FileDescriptor open_again(const fs::path& path, int flags) {
+  int fd = -1;
+  do {
+    fd = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+  } while (fd < 0 && errno == EINTR);
+  return FileDescriptor(fd);
+}
+
 // named: what the user knows it by, for the error.
 FileDescriptor open_new(const fs::path& path, const fs::path& named) {
-  FileDescriptor fd(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  FileDescriptor fd = open_again(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
   if (fd.get() < 0) throw_cannot("create", named, errno);
   return fd;
 }
@@ -68,6 +76,11 @@ fs::path temporary_of(fs::path path) {
 bool is_there(const fs::path& path) {  // a link to nothing, too
   struct stat info {};
   return ::lstat(path.c_str(), &info) == 0;
+}
+
+bool is_folder(const fs::path& path) {  // a link is none
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 struct stat stat_of(int fd, const fs::path& path) {
@@ -88,7 +101,7 @@ enum class Lock { ours, taken, gone };
 
 // Opens a folder and locks it. File systems without locks on folders (NFS) let everybody in.
 Lock lock_folder(const fs::path& path, FileDescriptor& fd) {
-  fd = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  fd = open_again(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (fd.get() < 0 && errno == ENOENT) return Lock::gone;
   if (fd.get() < 0) throw_cannot("open", path, errno);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return Lock::taken;
@@ -99,21 +112,25 @@ void move(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) throw_cannot("rename to", to, errno);
 }
 
-// Gives two folders each other's name.
-void swap_names(const fs::path& a, const fs::path& b) {
-  if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return;
-  if (errno != EINVAL) throw_cannot("rename to", b, errno);
-  // A file system that cannot do it in one step (NFS): a kill in between leaves b beside, as a.old.
-  fs::path aside = a;
-  aside += ".old";
-  move(b, aside);
+// A replaced folder waits here where a file system cannot exchange names (NFS).
+fs::path aside_of(fs::path staging) {
+  staging += ".old";
+  return staging;
+}
+
+// Puts a folder in the place of another one; returns where that is then.
+fs::path exchange(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return from;
+  if (errno != EINVAL) throw_cannot("rename to", to, errno);
+  const fs::path aside = aside_of(from);  // NFS: of a kill from here on finish_exchange() knows
+  move(to, aside);
   try {
-    move(a, b);
+    move(from, to);
   } catch (...) {
-    move(aside, b);
+    move(aside, to);
     throw;
   }
-  move(aside, a);
+  return aside;
 }
 
 // Renames a folder; throws when the new name is taken.
@@ -130,6 +147,36 @@ void sync(int fd, const fs::path& path) {
 
 fs::path parent_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+fs::path staging_of(const fs::path& target) {
+  return parent_of(target) / format(".{}.partial", target.filename().string());
+}
+
+// Whether somebody writes in a folder; if not, nobody begins to while the lock is held.
+bool is_written(const fs::path& path, FileDescriptor& lock) {
+  return is_folder(path) && lock_folder(path, lock) == Lock::taken;
+}
+
+std::string read_whole(int fd, const fs::path& path, std::uint64_t most) {
+  std::string contents;
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(fd, block, sizeof block);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_cannot("read", path, errno);
+    if (n == 0) return contents;
+    contents.append(block, static_cast<std::size_t>(n));
+    if (contents.size() > most) {
+      throw UserError(
+          format("{} has more than {} bytes, which no such file needs", path.string(), most));
+    }
+  }
+}
+
+[[noreturn]] void throw_cannot_read(const fs::path& path, int error_number) {
+  if (is_not_to_be_read(error_number)) throw UserError(cannot_text("read", path, error_number));
+  throw_cannot("read", path, error_number);
 }
 
 }  // namespace
@@ -153,32 +200,39 @@ void throw_cannot(std::string_view action, const fs::path& path, int error_numbe
 }
 
 FileDescriptor open_for_reading(const fs::path& path) {
-  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0 && is_not_to_be_read(errno)) throw UserError(cannot_text("read", path, errno));
-  if (fd.get() < 0) throw_cannot("read", path, errno);
+  std::error_code unknown;
+  const bool waits = fs::is_fifo(path, unknown);  // for a writer, until a signal comes
+  FileDescriptor fd = waits ? FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))
+                            : open_again(path, O_RDONLY);
+  if (fd.get() < 0 && waits && errno == EINTR) {
+    throw Interrupted(format("stopped before anybody wrote to the pipe {}", path.string()));
+  }
+  if (fd.get() < 0) throw_cannot_read(path, errno);
   if (S_ISDIR(stat_of(fd.get(), path).st_mode)) throw_cannot("read", path, EISDIR);
   return fd;
 }
 
-std::string read_file(const fs::path& path, std::uint64_t most) {
-  const FileDescriptor fd = open_for_reading(path);
-  std::string contents;
-  char block[1 << 16];
-  for (;;) {
-    const ssize_t n = ::read(fd.get(), block, sizeof block);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_cannot("read", path, errno);
-    if (n == 0) return contents;
-    contents.append(block, static_cast<std::size_t>(n));
-    if (contents.size() > most) {
-      throw UserError(
-          format("{} has more than {} bytes, which no such file needs", path.string(), most));
-    }
+FileDescriptor open_regular_file(const fs::path& path) {
+  FileDescriptor fd = open_again(path, O_RDONLY | O_NONBLOCK);
+  if (fd.get() < 0) throw_cannot_read(path, errno);
+  const mode_t mode = stat_of(fd.get(), path).st_mode;
+  if (S_ISDIR(mode)) throw_cannot("read", path, EISDIR);
+  if (!S_ISREG(mode)) {
+    throw UserError(format("cannot read {}: it is a device or a pipe, not a file", path.string()));
   }
+  return fd;
+}
+
+std::string read_file(const fs::path& path, std::uint64_t most) {
+  return read_whole(open_for_reading(path).get(), path, most);
+}
+
+std::string read_regular_file(const fs::path& path, std::uint64_t most) {
+  return read_whole(open_regular_file(path).get(), path, most);
 }
 
 FileDescriptor open_own_file(const fs::path& path, int flags) {
-  FileDescriptor fd(::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
+  FileDescriptor fd = open_again(path, flags | O_CREAT | O_NOFOLLOW);
   if (fd.get() < 0 && errno == ELOOP) {
     throw UserError(format("{} is a link, and nothing is written outside its folder: remove it",
                            path.string()));
@@ -197,7 +251,7 @@ void write_all(int fd, std::string_view bytes, const fs::path& path) {
 }
 
 void sync_directory(const fs::path& directory) {
-  const FileDescriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const FileDescriptor fd = open_again(directory, O_RDONLY | O_DIRECTORY);
   if (fd.get() < 0) throw_cannot("open", directory, errno);
   sync(fd.get(), directory);
 }
@@ -240,7 +294,7 @@ void check_can_write(const fs::path& path) {
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const FileDescriptor fd = open_for_reading(path);
+  const FileDescriptor fd = open_regular_file(path);
   size_ = static_cast<std::size_t>(stat_of(fd.get(), path).st_size);
   if (size_ == 0) return;
   void* const address = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd.get(), 0);
@@ -295,6 +349,20 @@ void FileWriter::finish() {
   if (::close(fd_.release()) != 0) throw_cannot("close", path_, errno);
 }
 
+bool finish_exchange(const fs::path& target) {
+  const fs::path staging = staging_of(target), aside = aside_of(staging);
+  if (!is_folder(aside)) return true;
+  FileDescriptor locks[2];
+  if (is_written(aside, locks[0]) || is_written(staging, locks[1])) return false;
+  // The new one was complete when the moves began.
+  if (!is_there(target)) move(is_folder(staging) ? staging : aside, target);
+  std::error_code failed;
+  fs::remove_all(aside, failed);
+  if (failed) throw_cannot("delete", aside, failed.value());
+  sync_directory(parent_of(target));
+  return true;
+}
+
 StagedDirectory::StagedDirectory(fs::path target, bool replace)
     : target_(std::move(target)), replace_(replace) {
   if (!target_.has_filename()) target_ = target_.parent_path();  // "data/" means "data"
@@ -302,22 +370,26 @@ StagedDirectory::StagedDirectory(fs::path target, bool replace)
   if (name.empty() || name == "." || name == "..") {
     throw UserError(format("{} cannot be written as a whole; name a new folder", target_.string()));
   }
+  finish_exchange(target_);  // before it is asked whether the target is there
   if (!replace_ && is_there(target_)) {
     throw UserError(format("{} exists already; name another folder", target_.string()));
   }
   if (is_there(target_) && !fs::is_directory(fs::symlink_status(target_))) {
     throw UserError(format("{} is a file or a link; name a folder", target_.string()));
   }
-  const fs::path parent = parent_of(target_);
-  make_directories(parent);
+  make_directories(parent_of(target_));
 
-  staging_ = parent / format(".{}.partial", name.string());
+  staging_ = staging_of(target_);
   Lock lock = Lock::gone;
   while (lock == Lock::gone) {  // another process finished, and took it away, before we had it
     if (::mkdir(staging_.c_str(), 0755) != 0 && errno != EEXIST) {
       throw_cannot("create", target_, errno);
     }
     lock = lock_folder(staging_, lock_);
+  }
+  if (lock == Lock::ours && is_folder(aside_of(staging_))) {  // who put it there removes it still
+    ::rmdir(staging_.c_str());
+    lock = Lock::taken;
   }
   if (lock == Lock::taken) {
     throw UserError(format("another process is writing {}; wait for it or name another folder",
@@ -344,17 +416,18 @@ StagedDirectory::~StagedDirectory() {
 void StagedDirectory::commit() {
   sync_directory(staging_);
   const bool swap = replace_ && is_there(target_);
-  FileDescriptor old;
+  FileDescriptor lock;
+  fs::path old;
   if (swap) {
-    lock_folder(target_, old);  // or a next writer would take it for left-overs while we remove it
-    swap_names(staging_, target_);
+    lock_folder(target_, lock);  // or a next writer would take it for left-overs while we remove it
+    old = exchange(staging_, target_);
   } else {
     rename_new(staging_, target_);
   }
   committed_ = true;
   sync_directory(parent_of(target_));
   std::error_code ignored;  // what is left of the old one, the next writer removes
-  if (swap) fs::remove_all(staging_, ignored);
+  if (swap) fs::remove_all(old, ignored);
 }
 
 }  // namespace tandem

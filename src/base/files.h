@@ -35,12 +35,16 @@ class FileDescriptor {
 // name that is too long), else an EnvError.
 [[noreturn]] void throw_cannot(std::string_view action, const fs::path& path, int error_number);
 
-// Opens a file that the user named; directories and missing files are the user's mistake.
+// Opens a file that the user named; directories and missing files are the user's mistake. A pipe
+// is waited for; a signal ends that (Interrupted).
 FileDescriptor open_for_reading(const fs::path& path);
+// One that tandem wrote: a pipe or a device in its place is refused at once.
+FileDescriptor open_regular_file(const fs::path& path);
 
 // Whole files. What is larger than anything we write there is refused before it fills the memory.
 inline constexpr std::uint64_t kMostFileBytes = 1 << 28, kAnyFileBytes = ~std::uint64_t{0};
 std::string read_file(const fs::path& path, std::uint64_t most = kMostFileBytes);
+std::string read_regular_file(const fs::path& path, std::uint64_t most = kMostFileBytes);
 
 // A file of ours that grows or stays, made where it is missing; flags: as of open(2). A link under
 // its name is refused: it would lead what is written out of the folder.
@@ -96,8 +100,8 @@ class FileWriter {
 };
 
 // A folder that appears under its final name with all its files or not at all.
-// Files are written to path(); commit() renames. Left-overs of a killed process are removed by the
-// next one.
+// Files are written to path(), which is `.X.partial` for a target X; commit() renames. Left-overs
+// of a killed process are removed by the next one.
 class StagedDirectory {
  public:
   // An existing target is refused, now and in commit(), unless replace is set.
@@ -116,5 +120,10 @@ class StagedDirectory {
   FileDescriptor lock_;  // two writers of one target: the second is refused (NFS cannot tell)
   bool committed_ = false;
 };
+
+// Where names cannot be exchanged in one step (NFS), commit() moves a folder that it replaces
+// aside, to `.X.partial.old`. After a kill in between this puts the new one in its place; without
+// one, the old one. Then nothing lies aside any more. False: its writer lives.
+bool finish_exchange(const fs::path& target);
 
 }  // namespace tandem

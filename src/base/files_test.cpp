@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -206,6 +207,41 @@ TEST_F(Files, NoMoreDescriptorsAreTheEnvironmentsFailure) {
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
+TEST_F(Files, APipeInPlaceOfAFileOfOursIsRefusedAndNotWaitedFor) {
+  ASSERT_EQ(::mkfifo((dir_ / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(open_regular_file(dir_ / "pipe"), UserError);
+  EXPECT_THROW(read_regular_file(dir_ / "pipe"), UserError);
+  EXPECT_THROW(MappedFile(dir_ / "pipe"), UserError);
+  EXPECT_THROW(read_regular_file("/dev/zero"), UserError);
+  EXPECT_THROW(read_regular_file(dir_), UserError);
+  EXPECT_THROW(read_regular_file(dir_ / "absent"), UserError);
+  put(dir_ / "a", "abc");
+  EXPECT_EQ(read_regular_file(dir_ / "a"), "abc");
+}
+
+TEST_F(Files, APipeOfTheUserIsWaitedForUntilASignalComes) {
+  ASSERT_EQ(::mkfifo((dir_ / "pipe").c_str(), 0600), 0);
+  struct sigaction before {
+  }, ours{};
+  ours.sa_handler = [](int) {};  // as StopSignals: without SA_RESTART
+  ::sigaction(SIGUSR1, &ours, &before);
+  std::atomic<bool> over = false;
+  const pthread_t reader = ::pthread_self();
+  {
+    const std::jthread sender([&] {
+      while (!over) {
+        ::pthread_kill(reader, SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    });
+    EXPECT_THROW(open_for_reading(dir_ / "pipe"), Interrupted);
+    over = true;
+  }
+  ::sigaction(SIGUSR1, &before, nullptr);
+  const std::jthread writer([&] { put(dir_ / "pipe", "text"); });
+  EXPECT_EQ(read_file(dir_ / "pipe"), "text");
+}
+
 TEST_F(Files, AMappedFileShowsTheBytes) {
   put(dir_ / "a", "abc");
   put(dir_ / "empty", "");
@@ -327,6 +363,32 @@ TEST_F(StagedFolder, ASecondWriterIsRefusedAndDisturbsNothing) {
   EXPECT_TRUE(fs::exists(first.path() / "x"));
   first.commit();
   EXPECT_EQ(names(), (Names{"data", "data/x"}));
+}
+
+TEST_F(StagedFolder, WhatAKillLeftOfTwoMovesIsFinishedByTheNextOne) {
+  const fs::path staging = dir_ / ".data.partial", aside = dir_ / ".data.partial.old";
+  const auto finished = [&] { return finish_exchange(dir_ / "data"); };
+  EXPECT_TRUE(finished()) << "nothing lies aside";
+  put(staging / "new", "");
+  put(aside / "old", "");
+  EXPECT_THROW(StagedDirectory(dir_ / "data", false), UserError) << "it is there";
+  EXPECT_EQ(names(), (Names{"data", "data/new"}));
+  put(aside / "old", "");
+  EXPECT_TRUE(finished());
+  EXPECT_EQ(names(), (Names{"data", "data/new"}));
+  fs::rename(dir_ / "data", aside);
+  EXPECT_TRUE(finished());
+  EXPECT_EQ(names(), (Names{"data", "data/new"}));
+}
+
+TEST_F(StagedFolder, MovesOfALivingWriterAreLeftToIt) {
+  StagedDirectory living(dir_ / "data", true);
+  put(living.path() / "new", "");
+  put(dir_ / ".data.partial.old" / "old", "");  // it is between them
+  const Names before = names();
+  EXPECT_FALSE(finish_exchange(dir_ / "data"));
+  EXPECT_THROW(StagedDirectory(dir_ / "data", true), UserError);
+  EXPECT_EQ(names(), before);
 }
 
 TEST_F(StagedFolder, APlantedLinkIsNotFollowed) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {
@@ -83,7 +84,7 @@ class Builder : public nlohmann::json_sax<Library> {
     for (const auto& [key, value] : members) keys.push_back(key);
     std::ranges::sort(keys);
     const auto twice = std::ranges::adjacent_find(keys);
-    if (twice != keys.end()) fail(format("key \"{}\" appears twice", *twice));
+    if (twice != keys.end()) fail(format("key {} appears twice", in_quotes(*twice)));
   }
 
   std::string_view where_;
@@ -124,7 +125,7 @@ const Json* Json::find(std::string_view key) const {
 
 const Json& Json::at(std::string_view key) const {
   const Json* found = find(key);
-  if (found == nullptr) throw UserError(format("a JSON object lacks the key \"{}\"", key));
+  if (found == nullptr) throw UserError(format("a JSON object lacks the key {}", in_quotes(key)));
   return *found;
 }
 

@@ -99,6 +99,13 @@ TEST(Json, ADuplicateKeyIsRefusedByName) {
   EXPECT_EQ(error_of(R"({"a":1,"\u0061":3})"), "card.json: key \"a\" appears twice");
 }
 
+TEST(Json, AKeyCannotForgeALineNorFillTheScreen) {
+  EXPECT_EQ(error_of(R"({"a\ntandem: done":1,"a\ntandem: done":1})"),
+            R"(card.json: key "a\x0atandem: done" appears twice)");
+  const std::string key(3'000'000, 'k');
+  EXPECT_LT(error_of(format("{{\"{}\":1,\"{}\":1}}", key, key)).size(), 100u);
+}
+
 TEST(Json, ManyKeysDoNotCostQuadraticTime) {  // which would be minutes
   std::string text = "{";
   for (int i = 0; i < 200'000; ++i) text += format("{}\"key{}\":{}", i == 0 ? "" : ",", i, i);

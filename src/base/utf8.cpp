@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+
+#include "base/format.h"
 
 namespace tandem {
 namespace {
@@ -75,10 +78,31 @@ std::string lines_without_controls(std::string_view text) {
   std::string out;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    out += (begin > 0 ? "\n" : "") + without_controls(text.substr(begin, end - begin));
+    const std::string line = without_controls(text.substr(begin, end - begin));
+    if (begin > 0) out += line.empty() || line.front() == ' ' ? "\n" : "\n  ";
+    out += line;
     begin = end + 1;
   }
   return out;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kShown = 60;
+  std::string out = "\"";
+  std::size_t shown = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    const bool control = is_control(next_code_point(text, at));
+    std::string piece(text.substr(begin, at - begin));
+    if (control) {
+      const std::string bytes = std::exchange(piece, {});
+      for (const char c : bytes) piece += format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+    shown += control ? piece.size() : 1;
+    if (shown > kShown) return out + "...\"";
+    out += piece;
+  }
+  return out + '"';
 }
 
 }  // namespace tandem

@@ -1,4 +1,4 @@
-// utf8: text by code points, and whether it is text at all.
+// utf8: text by code points, whether it is text at all, and how it is shown.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,11 @@ bool is_control(char32_t c);
 
 // For terminals and logs, where they would do something: each of those is a question mark.
 std::string without_controls(std::string_view text);
-// The same for messages of several lines.
+// The same for messages of several lines. Those after the first begin with a space: what somebody
+// else put into a message never looks like a line of its own.
 std::string lines_without_controls(std::string_view text);
+
+// Names and values from outside in a message: quoted, controls as \x0a, cut at 60 characters.
+std::string in_quotes(std::string_view text);
 
 }  // namespace tandem

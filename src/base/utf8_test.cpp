@@ -85,6 +85,20 @@ TEST(Utf8, RefusesWhatPythonRefuses) {
   EXPECT_TRUE(is_valid_utf8(std::string_view("\0", 1)));
 }
 
+TEST(Utf8, LinesAfterTheFirstNeverLookLikeLinesOfTheirOwn) {
+  EXPECT_EQ(lines_without_controls("a\x1b[2J\ntandem: done\r\n"), "a?[2J\n  tandem: done?\n");
+  const std::string ours = "2 problems:\n  a is b\n  c is d";
+  EXPECT_EQ(lines_without_controls(ours), ours);
+}
+
+TEST(Utf8, InQuotesIsOneShortPrintableLine) {
+  EXPECT_EQ(in_quotes("Grüße"), "\"Grüße\"");
+  EXPECT_EQ(in_quotes("a\nb\x1b[2J\u202e\xff"), R"("a\x0ab\x1b[2J\xe2\x80\xae\xff")");
+  EXPECT_EQ(in_quotes(std::string(60, 'k')), '"' + std::string(60, 'k') + '"');
+  EXPECT_EQ(in_quotes(std::string(61, 'k')), '"' + std::string(60, 'k') + "...\"");
+  EXPECT_EQ(in_quotes(std::string(1000, '\n')).size(), 60u + 5u) << "escapes count as shown";
+}
+
 TEST(Utf8, AnIllFormedByteIsReadAloneAndIsNoCodePoint) {
   const std::string_view text = "\xE2\x82z";
   std::size_t at = 0;

@@ -122,6 +122,12 @@ std::string export_model(const RunFolder& run, const TrainState& state, const Tr
     copy_folder(best, run.model());
     return format("{} is the best by validation loss, of step {}", run.model().string(), kept.step);
   }
+  if (!at::isfinite(weights).all().item<bool>()) {
+    throw UserError(
+        format("no model is made of {}: the weights of step {} are not numbers; start again from "
+               "an earlier checkpoint, or with another run=",
+               run.root().string(), state.step));
+  }
   write_model_folder(run.model(), files.config, model.params(), weights, files.vocab_model,
                      {{"step", format("{}", state.step)}});
   return format("{} has the weights of step {}", run.model().string(), state.step);
@@ -344,6 +350,11 @@ ExitCode train(const Options& options) {
     end = train_in(team, files, options, config, stop);
     team.leave();
   });
+  if (!end.not_saved.empty()) {
+    throw Interrupted(
+        format("{}, but not saved: {}; lower optim.lr, raise optim.warmup_steps or set optim.clip",
+               end.text, end.not_saved));
+  }
   if (end.reason == "signal") {
     const char* without = options.resume == "auto" ? "" : "without --resume ";
     throw Interrupted(

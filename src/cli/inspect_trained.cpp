@@ -52,7 +52,7 @@ void check_size(const fs::path& folder, const ManifestEntry& entry) {
 }
 
 Json standing_of(const fs::path& folder) {
-  const Json state = Json::parse(read_file(folder / kStateFile), kStateFile);
+  const Json state = Json::parse(read_regular_file(folder / kStateFile), kStateFile);
   try {
     return Json::object()
         .set("kind", "checkpoint")
@@ -92,7 +92,7 @@ Json inspect_checkpoint(const fs::path& folder, bool verify) try {
     }
   }
   Json sizes = Json::object(), hashes = Json::object();
-  for (const ManifestEntry& entry : parse_manifest(read_file(folder / kManifestFile))) {
+  for (const ManifestEntry& entry : parse_manifest(read_regular_file(folder / kManifestFile))) {
     check_size(folder, entry);
     sizes.set(entry.name, entry.bytes);
     hashes.set(entry.name, entry.hash);

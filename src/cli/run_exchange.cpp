@@ -67,6 +67,7 @@ RunExchange::RunExchange(Team& team, const RunConfig& config, Learner& learner, 
     if (team.world().rank == 0) {  // who made the forecast and would plan anew
       const auto values = static_cast<double>(learner.model.params().count());
       const double work = links->software.codec_of(scheme_of(choice_)) * values;
+      basis_.compute_seconds = links->step_without_links;
       basis_.fewest_steps = local_steps_that_pay(work, links->step_without_links);
       basis_.latency_seconds = local_latency(links->shape, link.rtt_seconds);
     }
@@ -145,7 +146,8 @@ void RunExchange::resume_local(RunStart& start) {
   LocalState state;
   if (leads) state = read_host_part(place, start.state, params, tensors);
   const std::string own = text_of_first(comm, own_counts(start.state).dump(), Group::host);
-  take_own_counts(start.state, Json::parse(own, "what this host has counted"));
+  constexpr std::string_view kCounted = "what this host has counted";
+  take_own_counts(start.state, Json::parse(own, kCounted), kCounted);
   begin_counts_anew(start.state, start.changed, config_);
   const at::NoGradGuard no_gradient;
   for (const Tensor& tensor : {tensors.values, tensors.first, tensors.second}) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "cluster/comm_text.h"
+#include "train/left_overs.h"
 #include "train/retention.h"
 
 namespace tandem {
@@ -59,6 +60,7 @@ void delete_folder(const fs::path& folder) {
 
 // This host's checkpoints after that step. A sentence: some are still there.
 std::string delete_later(const RunFolder& run, std::int64_t step) try {
+  delete_left_checkpoints(run.checkpoints());  // what a kill left could come back otherwise
   // In this order: one that arrives meanwhile is found under its name.
   for (const fs::path& folder : arriving_after(run, step)) delete_folder(folder);
   const auto all = run.list_checkpoints();

@@ -106,15 +106,14 @@ void forget_absent_models(std::vector<BestModel>& best, const RunFolder& run) {
 }
 
 // The state of a checkpoint as far as it holds for this run with its settings.
-void take_state(const Json& stored, const RunConfig& config, const Json& settings,
-                const std::string& name, RunStart& start) {
+void take_state(const TrainState& before, const Json& stored, const RunConfig& config,
+                const Json& settings, const std::string& name, RunStart& start) {
   for (const SettingChange& change : check_settings(stored.at("settings"), settings, name)) {
     // Of an earlier program, which did not keep it.
     if (change.key == "valid" && stored.at("settings").find("valid") == nullptr) continue;
     start.changed.push_back(change.key);
     if (std::string note = note_of(change); !note.empty()) start.notes.push_back(std::move(note));
   }
-  const TrainState before = state_from_json(stored);
   start.state = before;
   begin_anew(start.state, start.changed, config);
   forget_absent_models(start.state.best, RunFolder(config.run));
@@ -141,14 +140,15 @@ RunStart start_at(const ResumePoint& point, const RunConfig& config, const Json&
   start.notes = point.damaged;
   start.notes.push_back(format("resumed from {}", name));
   const Json stored = read_checkpoint_state(*point.checkpoint);
-  take_state(stored, config, settings, name, start);
+  const TrainState before = state_from_json(stored, (*point.checkpoint / kStateFile).string());
+  take_state(before, stored, config, settings, name, start);
   start.resumed_from = start.state.step;
   const FlatParams& params = learner.model.params();
   const bool averaging = learner.adam.averaged().defined();
   params.values().copy_(
       read_checkpoint_array(*point.checkpoint, params, StateArray::values, averaging));
-  start.kept = kept_at(*point.checkpoint, state_from_json(stored).loss_scale.scale,
-                       start.state.loss_scale.scale, params);
+  start.kept =
+      kept_at(*point.checkpoint, before.loss_scale.scale, start.state.loss_scale.scale, params);
   return start;
 }
 
@@ -160,8 +160,9 @@ void tell_all(Comm& comm, RunStart& start) {
                                                    .set("state", state_json(start.state))
                                                    .set("changed", std::move(changed))
                                                    .dump());
-  const Json told = Json::parse(text, "rank 0's state");
-  start.state = state_from_json(told.at("state"));
+  constexpr std::string_view kState = "rank 0's state";
+  const Json told = Json::parse(text, kState);
+  start.state = state_from_json(told.at("state"), kState);
   start.changed.clear();
   for (const Json& key : told.at("changed").items()) start.changed.push_back(key.as_string());
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "base/cores.h"
 #include "base/format.h"
+#include "base/hash.h"
 #include "base/screen.h"
 #include "base/utf8.h"
 #include "cli/run_setup.h"
@@ -20,16 +22,21 @@
 namespace tandem {
 namespace {
 
+std::optional<std::string> manifest_of(const fs::path& checkpoint) try {
+  return read_regular_file(checkpoint / kManifestFile);
+} catch (const Error&) {  // it is no checkpoint
+  return {};
+}
+
 RunProgress progress_of(const RunFolder& run) {
   RunProgress progress;
-  std::error_code none;
   for (const auto& [step, folder] : run.list_checkpoints()) {
-    // By time: after a damaged one newer checkpoints have lower steps.
-    const auto saved = fs::last_write_time(folder / kManifestFile, none);
-    if (none) continue;
-    const auto time = std::chrono::file_clock::to_sys(saved).time_since_epoch();
-    progress.saved = std::max<std::int64_t>(progress.saved, time.count());
+    // What it says, with hashes of all that is in it: clocks are set back, and after a damaged one
+    // newer checkpoints have lower steps.
+    const auto text = manifest_of(folder);
+    if (text) progress.saved.insert(hash64(*text));
   }
+  std::error_code none;
   const auto bytes = fs::file_size(run.journal(), none);
   if (!none) progress.journal_bytes = static_cast<std::int64_t>(bytes);
   return progress;

@@ -70,8 +70,8 @@ TEST(LocalSpawn, AfterARestartTheWorkersKnowWhyAndTakeTheOtherArguments) {
   SpawnSetting setting = counted(file, "[ -n \"$TANDEM_RESTART\" ] || kill -9 $$; exit 70");
   setting.restarts = 1;
   setting.arguments_again = {"-c", "echo \"$TANDEM_RESTART $TANDEM_RESTART_CAUSE\" >> $COUNT"};
-  std::int64_t asked = 0;
-  setting.progress = [&] { return RunProgress{asked++, 0}; };
+  std::uint64_t asked = 0;
+  setting.progress = [&] { return RunProgress{{asked++}, 0}; };
   EXPECT_EQ(run_local_workers(setting), ExitCode::ok);
   EXPECT_NE(read_file(file).find("1 rank "), std::string::npos);
   EXPECT_NE(read_file(file).find("was ended by signal 9"), std::string::npos);

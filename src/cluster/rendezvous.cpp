@@ -20,9 +20,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr auto kLook = milliseconds(30);       // between two looks at the store
-constexpr auto kAttempt = milliseconds(2000);  // for one call to rank 0
-constexpr auto kRefused = milliseconds(6000);  // rank 0 says no for so long: it means it
+constexpr auto kLook = milliseconds(30);               // between two looks at the store
+constexpr auto kAttempt = milliseconds(2000);          // for one call to rank 0
+constexpr auto kCallAgain = std::chrono::seconds(10);  // at least, of a worker that is known
+constexpr auto kRefused = milliseconds(6000);          // rank 0 says no for so long: it means it
 constexpr auto kHearOut = milliseconds(2000);  // rank 0 waits so long for all to hear why not
 constexpr const char* kWorldKey = "meeting/world";
 constexpr const char* kNoToken =
@@ -39,6 +40,30 @@ std::string ranks_text(const std::vector<std::string>& names) {
       names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)));
   return format("{}{}", join(some, ", "),
                 names.size() > kMost ? format(" and {} more", names.size() - kMost) : "");
+}
+
+void pause(const std::atomic<bool>* stop) {
+  if (stop != nullptr && *stop) {
+    throw Interrupted("stopped while the workers were meeting; nothing was done");
+  }
+  std::this_thread::sleep_for(kLook);
+}
+
+// Where strangers crowd at the door, who knows the token may be turned away with them: it calls
+// again.
+FileDescriptor call_until(SteadyTime deadline, const Endpoint& endpoint, std::string_view token,
+                          const Caller& caller, const std::atomic<bool>* stop) {
+  deadline = std::max(deadline, steady_clock::now() + kCallAgain);
+  for (;;) {
+    std::string problem;
+    FileDescriptor fd =
+        call(endpoint, token, caller, std::min(steady_clock::now() + kAttempt, deadline), problem);
+    if (fd.get() >= 0) return fd;
+    if (steady_clock::now() >= deadline) {
+      throw EnvError(format("rank 0 at {}: {}", to_text(endpoint), problem));
+    }
+    pause(stop);
+  }
 }
 
 }  // namespace
@@ -90,13 +115,6 @@ class MeetingMaker {
   milliseconds time_left() const {
     const auto left = std::chrono::ceil<milliseconds>(deadline_ - steady_clock::now());
     return std::max(left, milliseconds(0));
-  }
-
-  void pause() const {
-    if (options_.stop != nullptr && *options_.stop) {
-      throw Interrupted("stopped while the workers were meeting; nothing was done");
-    }
-    std::this_thread::sleep_for(kLook);
   }
 
   // At most every `news`; the first after that time.
@@ -153,13 +171,10 @@ class MeetingMaker {
     refuse_if_guessable(place);
     meeting_->token_ = place.token.bytes;
     const Endpoint endpoint = try_until_reached(place);
-    dial_ = [endpoint, token = place.token.bytes,
-             this_rank = caller(Purpose::store)](Purpose purpose) {
-      std::string problem;
-      FileDescriptor fd = call(endpoint, token, {purpose, this_rank.rank, this_rank.size},
-                               steady_clock::now() + std::chrono::seconds(10), problem);
-      if (fd.get() < 0) throw EnvError(format("rank 0 at {}: {}", to_text(endpoint), problem));
-      return fd;
+    dial_ = [endpoint, token = place.token.bytes, this_rank = caller(Purpose::store),
+             deadline = deadline_, stop = options_.stop, met = meeting_->met_](Purpose purpose) {
+      return call_until(deadline, endpoint, token, {purpose, this_rank.rank, this_rank.size},
+                        *met ? nullptr : stop);
     };
     meeting_->store_ = network_store([dial = dial_] { return dial(Purpose::store); });
     meeting_->journal_ = dial_(Purpose::journal);
@@ -192,7 +207,7 @@ class MeetingMaker {
         return format("rank {} of {} waits for rank 0 at {}", launch_.rank, options_.host.name,
                       problem);
       });
-      pause();
+      pause(options_.stop);
     } while (steady_clock::now() < deadline_);
     throw EnvError(
         format("rank {} on {} did not reach rank 0 within {} s ({}); is it started, and "
@@ -263,7 +278,7 @@ class MeetingMaker {
                       missing_text(), options_.join_timeout.count() / 1000));
       }
       say_now_and_then([&] { return "waiting for " + missing_text(); });
-      pause();
+      pause(options_.stop);
     }
     for (int rank = 0; rank < launch_.size; ++rank) {
       cards.push_back(worker_card(store().get(card_key(rank), milliseconds(1000))));
@@ -342,7 +357,7 @@ class MeetingMaker {
       if (steady_clock::now() > patience) {
         throw EnvError("rank 0 is there but does not say who takes part; its log says more");
       }
-      pause();
+      pause(options_.stop);
     }
     const Json json = Json::parse(store().get(kWorldKey, milliseconds(1000)), "the world");
     if (const Json* error = json.find("error")) {

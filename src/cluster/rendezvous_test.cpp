@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <future>
@@ -9,6 +11,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "cluster/handshake.h"
+#include "cluster/job_token.h"
 
 namespace tandem {
 namespace {
@@ -311,6 +315,37 @@ TEST_F(RendezvousTest, AWorkerThatWantsToStopIsHeardByAll) {
     }
     EXPECT_TRUE(meeting->heartbeat().stop_wanted());
   }
+  all_finish(meetings);
+}
+
+// What strangers at the door of rank 0 do to a worker: it is let in and then turned away, as a
+// stranger that is the oldest one.
+TEST_F(RendezvousTest, AWorkerThatIsTurnedAwayCallsAgain) {
+  const MeetingOptions one = options(1, 2);
+  const std::string token = token_of(one.launch).bytes;
+  std::string problem;
+  auto door = listen_at({"127.0.0.1", port_}, problem);
+  ASSERT_TRUE(door) << problem;
+  auto second = begin(one);
+  for (int calls = 0; calls < 4; ++calls) {
+    pollfd waiting{door->fd.get(), POLLIN, 0};
+    ASSERT_EQ(::poll(&waiting, 1, 10'000), 1) << "it does not call again";
+    const FileDescriptor fd(::accept4(door->fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (calls > 0) continue;
+    const std::string nonce(kNonceBytes, 'n');
+    const auto soon = std::chrono::steady_clock::now() + 10s;
+    std::string bytes;
+    write_all(fd.get(), greeting(nonce), soon);
+    ASSERT_EQ(read_exactly(fd.get(), bytes, kAnswerBytes, soon), Transfer::done);
+    const auto answer = read_answer(token, nonce, bytes);
+    ASSERT_TRUE(answer);
+    write_all(fd.get(), verdict_message(token, nonce, *answer, Verdict::welcome), soon);
+  }
+  door.reset();
+  std::vector<std::unique_ptr<Meeting>> meetings;
+  meetings.push_back(begin(options(0, 2)).get());
+  meetings.push_back(second.get());
+  EXPECT_EQ(meetings[1]->world().size(), 2);
   all_finish(meetings);
 }
 

@@ -1,6 +1,7 @@
 #include "cluster/restart_policy.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tandem {
 namespace {
@@ -16,15 +17,17 @@ std::chrono::milliseconds pause_before(std::int64_t restart) {
 }  // namespace
 
 RestartPolicy::RestartPolicy(std::int64_t most, RunProgress at_start)
-    : most_(most), newest_(at_start) {}
+    : most_(most), seen_(std::move(at_start.saved)), journal_bytes_(at_start.journal_bytes) {}
 
 RestartChoice RestartPolicy::after(const FailedAttempt& attempt) {
-  began_ = began_ || attempt.progress.journal_bytes > newest_.journal_bytes;
-  if (attempt.progress.saved > newest_.saved) {
+  began_ = began_ || attempt.progress.journal_bytes > journal_bytes_;
+  journal_bytes_ = attempt.progress.journal_bytes;
+  const std::size_t seen = seen_.size();
+  seen_.insert(attempt.progress.saved.begin(), attempt.progress.saved.end());
+  if (seen_.size() > seen) {
     progressed_ = true;
     used_ = 0;
   }
-  newest_ = attempt.progress;
   const bool crash =
       attempt.killed || attempt.code == ExitCode::environment || attempt.code == ExitCode::internal;
   const bool hopeless = !attempt.killed && !began_;

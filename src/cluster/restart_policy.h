@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 
@@ -13,7 +14,7 @@ namespace tandem {
 
 // How far a run is, as its files tell.
 struct RunProgress {
-  std::int64_t saved = -1;         // when the newest checkpoint was written; -1: there is none
+  std::set<std::uint64_t> saved;   // a number for each checkpoint, which tells what is in it
   std::int64_t journal_bytes = 0;  // more than before: it has come to train
 };
 
@@ -40,7 +41,8 @@ class RestartPolicy {
 
  private:
   std::int64_t most_, used_ = 0;
-  RunProgress newest_;
+  std::set<std::uint64_t> seen_;  // checkpoints of all attempts
+  std::int64_t journal_bytes_;
   bool began_ = false, progressed_ = false;
 };
 

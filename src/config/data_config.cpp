@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "config/suggest_key.h"
 #include "config/validate.h"
 #include "config/yaml_reader.h"

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/suggest.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {
@@ -108,16 +109,6 @@ std::optional<Value> read_as_kind(const Option& option, std::string_view text) {
 }
 
 }  // namespace
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t kShown = 80;
-  std::string out = "\"";
-  for (const char c : text.substr(0, kShown)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7f ? format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return out + (text.size() > kShown ? "...\"" : "\"");
-}
 
 std::string allowed_text(const Option& option) {
   std::string text;

@@ -67,7 +67,4 @@ std::string allowed_text(const Option& option);
 // As YAML: reads back to the same value, numbers to the last bit.
 std::string yaml_text(const Option& option, const Value& value);
 
-// Names and values from a file in a message: quoted, cut when long, control characters escaped.
-std::string in_quotes(std::string_view text);
-
 }  // namespace tandem

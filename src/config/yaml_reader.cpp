@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/utf8.h"
 #include "config/option.h"
 
 namespace tandem {

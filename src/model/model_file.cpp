@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace tandem {
 namespace {
@@ -57,7 +58,7 @@ void read_flat(const SafetensorsFile& file, const FlatParams& params, const Tens
         throw UserError(
             format("{}: it holds {}, which this model does not have; "
                    "use the settings it was trained with",
-                   file.path().string(), array.name));
+                   file.path().string(), in_quotes(array.name)));
       }
     }
   }

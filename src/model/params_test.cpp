@@ -134,7 +134,7 @@ TEST_F(ModelFile, ReadsBackToTheBitAndRefusesOtherModels) {
   EXPECT_THAT(refusal(deeper, 30), HasSubstr("lacks decoder.layers.1.attention.qkv.weight"));
   ModelConfig other_norm = config();
   other_norm.norm = NormPlace::post;
-  EXPECT_THAT(refusal(other_norm, 30), HasSubstr("holds encoder.norm.weight"));
+  EXPECT_THAT(refusal(other_norm, 30), HasSubstr("holds \"encoder.norm.weight\""));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json.h"
+#include "base/utf8.h"
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
@@ -36,7 +37,7 @@ const TypeRow& row_of(ArrayType type) {
   return *std::ranges::find(kTypes, type, &TypeRow::type);
 }
 
-// A file that does not hold what it should. Names from the file are shown shortened and printable.
+// A file that does not hold what it should.
 class Damage {
  public:
   explicit Damage(const fs::path& path) : path_(path.string()) {}
@@ -44,15 +45,10 @@ class Damage {
     throw UserError(format("{}: not a valid safetensors file: {}; take another copy", path_, why));
   }
   [[noreturn]] void fail(std::string_view array, std::string_view why) const {
-    fail(format("array \"{}\" {}", printable(array), why));
+    fail(format("array {} {}", in_quotes(array), why));
   }
 
  private:
-  static std::string printable(std::string_view name) {
-    std::string shown;
-    for (const char c : name.substr(0, 60)) shown += c >= ' ' && c <= '~' ? c : '?';
-    return name.size() > 60 ? shown + "..." : shown;
-  }
   std::string path_;
 };
 

@@ -66,6 +66,7 @@ TEST(Console, TheLogHasThePlainLines) {
     }
     console.on_event({25, "warning", "the disk is full"});
     console.on_event({25, "resume", "odd \x1b]0;name\x07\nstep 99 "});
+    console.on_end({25, "error", "a file named x\ntandem: done, all is well", 1, 2});
   }
   const std::string text = read_file(log);
   EXPECT_NE(text.find("step 10 "), std::string::npos);
@@ -73,6 +74,7 @@ TEST(Console, TheLogHasThePlainLines) {
   EXPECT_EQ(text.find("step 25 "), std::string::npos);
   EXPECT_NE(text.find("warning: the disk is full"), std::string::npos);
   EXPECT_NE(text.find("odd ?]0;name??step 99"), std::string::npos) << "what files say is text";
+  EXPECT_NE(text.find("named x\n  tandem: done"), std::string::npos) << "no line of its own";
 }
 
 // Standard error as a pipe, back to what it was at the end.

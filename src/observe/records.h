@@ -110,10 +110,11 @@ struct RunRecord {
 
 struct EndRecord {
   std::int64_t step = 0;
-  std::string reason;       // "steps", "patience", "signal", "error" ...
-  std::string text;         // the reason as a sentence
-  double seconds = 0;       // of training, restarts included
-  std::int64_t tokens = 0;  // target tokens seen
+  std::string reason;          // "steps", "patience", "signal", "error" ...
+  std::string text;            // the reason as a sentence
+  double seconds = 0;          // of training, restarts included
+  std::int64_t tokens = 0;     // target tokens seen
+  std::string not_saved = {};  // why the last step is not, and what is; empty: it is saved
 };
 
 }  // namespace tandem

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "model/safetensors.h"
+#include "train/retention.h"
 
 namespace tandem {
 namespace {
@@ -92,7 +93,17 @@ std::uint64_t write_checkpoint(const fs::path& folder, const FlatParams& layout,
 
 Json read_checkpoint_state(const fs::path& folder) {
   const fs::path path = folder / kStateFile;
-  return Json::parse(read_file(path), path.string());
+  Json state = Json::parse(read_regular_file(path), path.string());
+  const fs::path name = folder.has_filename() ? folder.filename() : folder.parent_path().filename();
+  const auto named = step_of_checkpoint(name.string());
+  const Json* step = state.is_object() ? state.find("step") : nullptr;
+  if (named && (step == nullptr || step->dump() != Json(*named).dump())) {
+    throw UserError(
+        format("{}: it is of another step than its folder's name; restore it, or go on from "
+               "another checkpoint",
+               path.string()));
+  }
+  return state;
 }
 
 void read_checkpoint_tensors(const fs::path& folder, const FlatParams& layout,

@@ -27,6 +27,7 @@ std::uint64_t write_checkpoint(
     const fs::path& folder, const FlatParams& layout, const TrainTensors& tensors,
     const Json& state, const std::function<void()>& written = [] {});
 
+// Of another step than a folder named step-N: UserError. Its ranges are judged by state_from_json.
 Json read_checkpoint_state(const fs::path& folder);
 // Fills the tensors, on any device. Arrays that do not fit the layout are a UserError.
 void read_checkpoint_tensors(const fs::path& folder, const FlatParams& layout,

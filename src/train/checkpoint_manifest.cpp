@@ -83,7 +83,7 @@ std::vector<ManifestEntry> parse_manifest(std::string_view text) {
 std::string checkpoint_problem(const fs::path& folder) try {
   const fs::path path = folder / kManifestFile;
   if (is_missing(path)) return format("{} is missing", kManifestFile);
-  for (const ManifestEntry& entry : parse_manifest(read_file(path))) {
+  for (const ManifestEntry& entry : parse_manifest(read_regular_file(path))) {
     if (std::string problem = file_problem(folder, entry); !problem.empty()) return problem;
   }
   return {};

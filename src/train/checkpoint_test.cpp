@@ -68,6 +68,17 @@ TEST(Checkpoint, ComesBackToTheBit) {
   }
 }
 
+TEST(Checkpoint, OneOfAnotherStepThanItsFolderIsRefused) {
+  const TemporaryFolder folder;
+  const Fixture f;
+  const fs::path path = folder.path() / "step-00000001", elsewhere = folder.path() / "a copy";
+  write_checkpoint(path, f.layout, f.tensors(1), Json::object().set("step", 2));
+  EXPECT_THROW(read_checkpoint_state(path), UserError);
+  EXPECT_THROW(read_checkpoint_state(path / ""), UserError);
+  fs::rename(path, elsewhere);
+  EXPECT_EQ(read_checkpoint_state(elsewhere).at("step").as_int(), 2);
+}
+
 TEST(Checkpoint, EveryFlippedBitMissingFileAndCutIsFound) {
   const TemporaryFolder folder;
   const Fixture f;

@@ -1,10 +1,12 @@
 // The pure decisions: rate, loss scale, end, what to delete.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "base/error.h"
 #include "base/rng.h"
 #include "train/divergence.h"
 #include "train/loss_scaler.h"
@@ -263,7 +265,7 @@ TEST(TrainState, ReadsBackToTheSameBits) {
   state.evaluated_step = 10;
   state.evals_without_better = 2;
   const std::string text = state_json(state).dump();
-  EXPECT_EQ(state_from_json(Json::parse(text, "test")), state);
+  EXPECT_EQ(state_from_json(Json::parse(text, "test"), "test"), state);
 }
 
 TEST(TrainState, OfAnEarlierProgramIsRead) {
@@ -271,7 +273,53 @@ TEST(TrainState, OfAnEarlierProgramIsRead) {
   const std::string later = R"(,"skip_share":0.0)";
   ASSERT_NE(text.find(later), std::string::npos) << text;
   text.erase(text.find(later), later.size());
-  EXPECT_EQ(state_from_json(Json::parse(text, "test")), TrainState{});
+  EXPECT_EQ(state_from_json(Json::parse(text, "test"), "test"), TrainState{});
+}
+
+TEST(TrainState, WhatNoRunCountsToIsRefusedByName) {
+  TrainState state;
+  state.step = 12;
+  state.best = {{10, 0.5}};
+  const auto refusal = [&](std::string_view was, std::string_view is) {
+    std::string text = state_json(state).dump();
+    const auto at = text.find(was);
+    EXPECT_NE(at, std::string::npos) << was << " in " << text;
+    text.replace(at, was.size(), is);
+    try {
+      state_from_json(Json::parse(text, "x"), "run/state.json");
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string("taken");
+  };
+  EXPECT_EQ(refusal(R"("step":12)", R"("step":-7)"),
+            "run/state.json: step is -7 instead of 0 to 9007199254740992; restore it, or go on "
+            "from another checkpoint");
+  const std::vector<std::array<std::string, 2>> cases{
+      {R"("step":12)", R"("step":9223372036854775807)"},
+      {R"("updates":0)", R"("updates":-7)"},
+      {R"("updates":0)", R"("updates":13)"},
+      {R"("epoch":0)", R"("epoch":9223372036854775807)"},
+      {R"("next":0)", R"("next":-1)"},
+      {R"("tokens":0)", R"("tokens":-1)"},
+      {R"("seconds":0.0)", R"("seconds":-0.5)"},
+      {R"("scale":1.0)", R"("scale":0)"},
+      {R"("scale":1.0)", R"("scale":1e300)"},
+      {R"("skipped":0)", R"("skipped":-1)"},
+      {R"("skip_share":0.0)", R"("skip_share":1.5)"},
+      {R"("seen":0)", R"("seen":9223372036854775807)"},
+      {R"("noise":0.0)", R"("noise":-1)"},
+      {R"("rollbacks":0)", R"("rollbacks":-1000000000)"},
+      {R"("rate_factor":1.0)", R"("rate_factor":-5)"},
+      {R"("rate_factor":1.0)", R"("rate_factor":2)"},
+      {R"("step":10)", R"("step":13)"},
+      {R"("evaluated_step":-1)", R"("evaluated_step":13)"},
+      {R"("evals_without_better":0)", R"("evals_without_better":-1)"}};
+  for (const auto& [was, is] : cases) {
+    const std::string name = is.substr(1, is.find('"', 1) - 1);
+    EXPECT_TRUE(refusal(was, is).starts_with("run/state.json: " + name + " is ")) << is;
+  }
+  EXPECT_TRUE(refusal(R"("trend":)", R"("friend":)").starts_with("run/state.json: ")) << "missing";
 }
 
 TEST(Resume, ModelBatchSeedAndDataMustStay) {

@@ -91,7 +91,9 @@ LocalState read_host_part(const HostPlace& place, TrainState& state, const FlatP
   read_checkpoint_tensors(folder, layout, tensors);
   const Json stored = read_checkpoint_state(folder);
   // Parts written before hosts counted for themselves have none: all counted alike.
-  if (const Json* own = stored.find("own")) take_own_counts(state, *own);
+  if (const Json* own = stored.find("own")) {
+    take_own_counts(state, *own, (folder / kStateFile).string());
+  }
   return {stored.at("schedule"), read_checkpoint_kept(folder, layout)};
 }
 

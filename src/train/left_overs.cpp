@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cluster/journal_protocol.h"
 #include "train/retention.h"
 
@@ -20,9 +21,10 @@ bool all_digits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// "X" of ".X.partial"; empty: it is named otherwise.
+// "X" of ".X.partial" and ".X.partial.old"; empty: it is named otherwise.
 std::string_view target_of_staged(std::string_view name) {
-  constexpr std::string_view kBegin = ".", kEnd = ".partial";
+  constexpr std::string_view kBegin = ".", kEnd = ".partial", kAside = ".old";
+  if (name.ends_with(kAside)) name.remove_suffix(kAside.size());
   if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return {};
   if (name.size() <= kBegin.size() + kEnd.size()) return {};
   return name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
@@ -83,11 +85,20 @@ void delete_unless_written(const fs::path& staged) {
   fs::remove_all(staged, ignored);
 }
 
+// Who was killed while one folder took another's place left more than half a folder: one that is
+// whole is not to be deleted.
+bool is_finished(const fs::path& target) try {
+  return finish_exchange(target);
+} catch (const Error&) {
+  return false;
+}
+
 void delete_left_staged(const fs::path& folder, const IsOurs& is_ours) {
   for (const fs::path& path : entries_of(folder, fs::file_type::directory)) {
     const std::string name = path.filename().string();
     const std::string_view target = target_of_staged(name);
-    if (!target.empty() && is_ours(target)) delete_unless_written(path);
+    if (target.empty() || !is_ours(target)) continue;
+    if (is_finished(folder / target)) delete_unless_written(path);
   }
 }
 

@@ -61,7 +61,7 @@ TEST_F(LeftOvers, WhatARunDoesNotNameSoStays) {
        {".mine.partial", "model.partial", "..partial", "checkpoints/.mine.partial",
         "checkpoints/.step-x.partial", "checkpoints/step-00000003", "best/.step-00000003.partial",
         "hosts/.step-00000003.partial", "hosts/.a-step-3.partial", "config.yaml.98.tmp",
-        "checkpoints/.step-00000003.partial.old"}) {
+        ".mine.partial.old", "checkpoints/.step-00000003.old"}) {
     plant_folder(name);
   }
   for (const char* name : {"mine.99.tmp", "config.yaml.tmp", "config.yaml.a.tmp", "config.yaml",
@@ -86,6 +86,22 @@ TEST_F(LeftOvers, WhatIsBeingWrittenStays) {
   EXPECT_TRUE(fs::exists(arriving.path() / "half"));
   arriving.commit();
   EXPECT_TRUE(fs::exists(run_.checkpoint(7) / "half"));
+}
+
+TEST_F(LeftOvers, AFolderThatWasBeingReplacedByMovesIsPutInItsPlace) {
+  { const RunLock makes_the_folders(run_); }
+  plant_folder(".model.partial");  // killed between the moves
+  fs::rename(run_.root() / ".model.partial", run_.root() / ".model.partial.old");
+  plant_file(".model.partial/new");
+  plant_folder("checkpoints/.step-00000003.partial.old");  // killed after them
+  plant_file("checkpoints/step-00000003/new");
+  plant_folder("hosts/.1-step-00000003.partial.old");  // the new one is gone
+  { const RunLock next(run_); }
+  EXPECT_TRUE(fs::exists(run_.model() / "new"));
+  EXPECT_TRUE(fs::exists(run_.checkpoint(3) / "new"));
+  EXPECT_FALSE(fs::exists(run_.checkpoint(3) / "half"));
+  EXPECT_TRUE(fs::exists(run_.hosts() / "1-step-00000003" / "half"));
+  for (const std::string& path : all()) EXPECT_EQ(path.find("partial"), std::string::npos) << path;
 }
 
 TEST_F(LeftOvers, OfOneHostAreNotAnothers) {

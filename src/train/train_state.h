@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -41,9 +42,11 @@ struct TrainState {
 // Hosts of mode local skip steps for themselves: each has its own updates, loss scale and trend.
 // The rest is the same on all of them.
 Json own_counts(const TrainState& state);
-void take_own_counts(TrainState& state, const Json& counts);
+void take_own_counts(TrainState& state, const Json& counts, std::string_view where);
 
 Json state_json(const TrainState& state);
-TrainState state_from_json(const Json& json);  // UserError names what is missing
+// where: what the state is of, for errors. What is missing, of another kind or out of its range is
+// a UserError.
+TrainState state_from_json(const Json& json, std::string_view where);
 
 }  // namespace tandem

@@ -18,6 +18,8 @@
 namespace tandem {
 namespace {
 
+constexpr const char* kNotNumbers = "the weights are not numbers";
+
 bool due(std::int64_t step, std::int64_t every) {
   return every > 0 && step % every == 0;
 }
@@ -276,9 +278,14 @@ std::string Trainer::divergence() const {
 void Trainer::judge(const StepRecord& record) const {
   if (!agreed_.diverged) return;
   const std::string here = divergence();
-  throw Diverged(record.step,
-                 format("training diverged at step {}, at a learning rate of {:.3g}: {}",
-                        record.step, record.lr, here.empty() ? "on another host" : here));
+  throw Diverged(record.step, diverged_text(here.empty() ? "on another host" : here));
+}
+
+std::string Trainer::diverged_text(const std::string& why) const {
+  const double lr =
+      schedule_.at(state_.step - 1) * state_.rate_factor;  // of the step that was done
+  return format("training diverged at step {}, at a learning rate of {:.3g}: {}", state_.step, lr,
+                why);
 }
 
 std::string Trainer::too_large(const Batch& batch) const {
@@ -332,25 +339,33 @@ void Trainer::show_samples() {
   });
 }
 
-void Trainer::save(bool checkpoint, std::optional<BestModel> best) {
-  if (!checkpoint && !best) return;
+// False: left out, on all workers alike.
+bool Trainer::save(bool checkpoint, std::optional<BestModel> best) {
+  if (!checkpoint && !best) return true;
   // All would agree on what rank 0 saves here: whether it is right can only be told before.
   const bool compared = due(state_.step, setting_.check_every);
   if (checkpoint && setting_.check_every > 0 && !compared) compare_replicas();
   const Tensor common = common_weights();
-  if (!at::isfinite(common).all().item<bool>()) return;  // on all workers alike
-  if (checkpoint) saved_step_ = state_.step;
+  if (!at::isfinite(common).all().item<bool>()) {
+    parts_.observers.on_event({state_.step, "warning",
+                               format("step {} could not be saved: {}", state_.step, kNotNumbers)});
+    return false;
+  }
   SaveRequest request{checkpoint, best, state_, setting_.settings};
   request.state.seconds = seconds();
-  if (parts_.adam.sharded()) return save_sharded(std::move(request));
+  if (parts_.adam.sharded()) {
+    save_sharded(std::move(request));
+    return true;
+  }
   const auto kept = checkpoint ? parts_.exchange.gather_kept() : std::vector<Tensor>();
   if (checkpoint && parts_.local) save_host_part(common);
-  if (!parts_.comm.first()) return;
+  if (!parts_.comm.first()) return true;
   parts_.watch.at(state_.step, kSaving);
   state_.seconds = request.state.seconds;
   parts_.store.save(std::move(request),
                     {common, parts_.adam.first_moment(), parts_.adam.second_moment(),
                      parts_.adam.averaged(), kept});
+  return true;
 }
 
 Tensor Trainer::common_weights() const {
@@ -418,13 +433,14 @@ void Trainer::save_host_part(const Tensor& common) {
 void Trainer::report_saves(bool last) {
   for (const SaveOutcome& outcome : parts_.store.finished()) {
     if (outcome.failure.empty()) {
-      if (outcome.is_checkpoint) parts_.observers.on_checkpoint(outcome.record);
+      if (!outcome.is_checkpoint) continue;
+      saved_step_ = outcome.record.step;
+      parts_.observers.on_checkpoint(outcome.record);
       continue;
     }
     const std::string text =
         format("step {} could not be saved: {}", outcome.record.step, outcome.failure);
     if (last && outcome.record.step == state_.step) throw EnvError(text);
-    if (outcome.record.step == saved_step_) saved_step_ = -1;
     parts_.observers.on_event(
         {state_.step, "warning", text + "; training goes on and tries again at the next save"});
   }
@@ -436,6 +452,13 @@ bool Trainer::is_saved() {
   parts_.store.wait();
   report_saves(false);
   return !text_of_first(parts_.comm, saved_step_ == state_.step ? "yes" : "").empty();
+}
+
+std::string Trainer::not_saved_text() {
+  const std::string newest = saved_step_ < 0
+                                 ? "there is no checkpoint"
+                                 : format("the newest checkpoint is step {}", saved_step_);
+  return format("{}; {}", kNotNumbers, text_of_first(parts_.comm, newest));
 }
 
 std::optional<StopReason> Trainer::reason_to_end() {
@@ -455,10 +478,13 @@ EndRecord Trainer::finish(StopReason why) {
   if (to_judge) best = evaluate();
   if (to_judge && state_.evaluated_step != state_.step) why = stopped_by_signal();
   const bool saved = is_saved();  // asked first: a failure that is made up for is not the end
-  save(state_.step > 0 && (to_judge || !saved), best);
+  const bool left_out = !save(state_.step > 0 && (to_judge || !saved), best);
   parts_.store.wait();
   report_saves(true);
-  return {state_.step, why.key, why.text, seconds(), state_.tokens};
+  // Whoever sent a signal waits for an end, not for a way back.
+  if (left_out && why.key != "signal") throw Diverged(state_.step, diverged_text(kNotNumbers));
+  return {state_.step, why.key,       why.text,
+          seconds(),   state_.tokens, left_out ? not_saved_text() : ""};
 }
 
 double Trainer::seconds() const {

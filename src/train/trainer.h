@@ -91,7 +91,8 @@ class Trainer {
   Trainer(TrainSetting setting, TrainParts parts, TrainState state);
 
   // Trains until a stop rule holds or the flag is set; everything is on disk when it returns.
-  // reason "signal": stopped by the flag. Throws Diverged on all workers alike.
+  // reason "signal": stopped by the flag. Throws Diverged on all workers alike, also at the end,
+  // for weights that are not numbers: those are never saved.
   EndRecord run();
   const TrainState& state() const { return state_; }
 
@@ -111,14 +112,16 @@ class Trainer {
   std::string too_large(const Batch& batch) const;
   std::string divergence() const;
   void judge(const StepRecord& record) const;
+  std::string diverged_text(const std::string& why) const;
   std::optional<BestModel> evaluate();
   void show_samples();
   Tensor common_weights() const;  // that all workers hold alike
   void compare_replicas();
-  void save(bool checkpoint, std::optional<BestModel> best);
+  bool save(bool checkpoint, std::optional<BestModel> best);
   void save_sharded(SaveRequest request);
   void report_saves(bool last);
   bool is_saved();
+  std::string not_saved_text();
   EndRecord finish(StopReason why);
   StopReason stopped_by_signal() const;
   std::optional<StopReason> reason_to_end();
@@ -134,7 +137,7 @@ class Trainer {
   LocalExchange::News agreed_;    // by all workers, at the newest step
   double worked_seconds_ = 0;     // in the step before, without waiting for others
   LinkWatch link_watch_;          // of modes that exchange in every step
-  std::int64_t saved_step_ = -1;  // the newest that was saved or is being saved
+  std::int64_t saved_step_ = -1;  // of the newest checkpoint; rank 0 alone knows
 };
 
 }  // namespace tandem

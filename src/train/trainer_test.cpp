@@ -216,6 +216,59 @@ TEST(Trainer, LossesThatAreNotFiniteAreDivergenceAndNothingOfThemIsKept) {
   EXPECT_EQ(session.adam.first_moment().abs().max().item<float>(), 0);
 }
 
+// Of which the weights are lost at a step, and which keeps what it was told.
+struct Lossy final : Observer {
+  Lossy(std::int64_t step_, Tensor values_, std::vector<std::string>& warnings_)
+      : step(step_), values(std::move(values_)), warnings(warnings_) {}
+  void on_step(const StepRecord& record) override {
+    const at::NoGradGuard no_gradient;
+    if (record.step == step) values[3] = std::nanf("");
+  }
+  void on_event(const EventRecord& record) override {
+    if (record.kind == "warning") warnings.push_back(record.text);
+  }
+  std::int64_t step;
+  Tensor values;
+  std::vector<std::string>& warnings;
+};
+
+TEST(Trainer, WeightsThatAreNotNumbersAtTheEndAreDivergence) {
+  Session session(sample_setting(9));
+  std::vector<std::string> warnings;
+  session.observers.add("lossy",
+                        std::make_unique<Lossy>(9, session.model.params().values(), warnings));
+  try {
+    session.train();
+    FAIL();
+  } catch (const Diverged& found) {
+    EXPECT_EQ(found.step, 9);
+    EXPECT_STREQ(found.what(),
+                 "training diverged at step 9, at a learning rate of 0.01: the weights are not "
+                 "numbers");
+  }
+  EXPECT_EQ(warnings,
+            std::vector<std::string>{"step 9 could not be saved: the weights are not numbers"});
+  EXPECT_FALSE(session.run.list_checkpoints().contains(9));
+}
+
+TEST(Trainer, ASignalSaysThatWeightsWereNotSavedAndWhichWere) {
+  for (const std::int64_t every : {4, 0}) {
+    TrainSetting setting = sample_setting(50);
+    setting.checkpoint.every = every;
+    Session session(setting);
+    std::vector<std::string> warnings;
+    session.observers.add("lossy",
+                          std::make_unique<Lossy>(6, session.model.params().values(), warnings));
+    session.observers.add("signal", std::make_unique<StopAt>(6, session.stop));
+    const EndRecord end = session.train();
+    EXPECT_EQ(end.reason, "signal");
+    EXPECT_EQ(end.not_saved, every == 4
+                                 ? "the weights are not numbers; the newest checkpoint is step 4"
+                                 : "the weights are not numbers; there is no checkpoint");
+    EXPECT_EQ(warnings.size(), 1u);
+  }
+}
+
 TEST(Trainer, EverySecondStepThatIsNotFiniteIsDivergence) {
   Session session(sample_setting(500));
   struct Spoiler final : Observer {
@@ -246,7 +299,9 @@ TEST(Trainer, TheFlagEndsItWithACheckpoint) {
     std::atomic<bool>& flag;
   };
   session.observers.add("stopper", std::make_unique<Stopper>(session.stop));
-  EXPECT_EQ(session.train().reason, "signal");
+  const EndRecord end = session.train();
+  EXPECT_EQ(end.reason, "signal");
+  EXPECT_EQ(end.not_saved, "");
   EXPECT_EQ(checkpoint_problem(session.run.checkpoint(3)), "");
 }
 

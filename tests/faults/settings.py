@@ -17,13 +17,16 @@ def keys_of(tree: dict, before: str = "") -> list:
 
 
 def typos_of(key: str) -> set:
-    """One letter lost, doubled, exchanged for another, or swapped with its neighbour, at every place of the last name."""
-    path, dot, name = key.rpartition(".")
+    """One letter lost, inserted, exchanged for another, or swapped with its neighbour, at every place of every name on the way."""
+    names = key.split(".")
     bad = set()
-    for i in range(len(name)):
-        bad |= {name[:i] + name[i + 1:], name[:i] + name[i] + name[i:], name[:i] + name[i + 1:i + 2] + name[i] + name[i + 2:]}
-        bad |= {name[:i] + letter + name[i + 1:] for letter in LETTERS}
-    return {path + dot + wrong for wrong in bad if wrong}
+    for at, name in enumerate(names):
+        wrong = {name[:i] + letter + name[i:] for i in range(len(name) + 1) for letter in LETTERS}
+        for i in range(len(name)):
+            wrong |= {name[:i] + name[i + 1:], name[:i] + name[i + 1:i + 2] + name[i] + name[i + 2:]}
+            wrong |= {name[:i] + letter + name[i + 1:] for letter in LETTERS}
+        bad |= {".".join((*names[:at], one, *names[at + 1:])) for one in wrong if one}
+    return bad
 
 
 @scenario("26", cases=100_000, short=200)

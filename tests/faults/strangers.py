@@ -1,15 +1,18 @@
 """Strangers at the workers' ports."""
 
+import contextlib
 import os
 import re
 import signal
 import socket
 import statistics
+import struct
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 from workshop import scenario, wait_until
+
+GREETING = 40  # bytes: "tandem", the version, a nonce
 
 
 def listening(pids: list) -> list:
@@ -33,7 +36,7 @@ def listening(pids: list) -> list:
     return ports
 
 
-@contextmanager
+@contextlib.contextmanager
 def core(number: int):
     """What is started within stays on this core; where there is only one, everything is on it anyway."""
     all_cores = os.sched_getaffinity(0)
@@ -55,13 +58,53 @@ def knock(port: tuple, text: bytes):
         pass
 
 
-def besiege(ports: list, attempts: int, rng) -> tuple:
-    """When it began and ended."""
-    began = time.time()
-    for _ in range(attempts):
-        knock(rng.choice(ports), rng.randbytes(rng.choice([0, 1, 7, 64, 1000, 100_000])))
+def greeting(door: socket.socket) -> bytes:
+    """What the hub says to a caller (handshake.h); nothing at other ports, and where a stranger is turned away at once."""
+    door.settimeout(2)
+    text = b""
+    try:
+        while len(text) < GREETING and (more := door.recv(GREETING - len(text))):
+            text += more
+    except OSError:
+        return b""
+    return text if text.startswith(b"tandem\0") else b""
+
+
+def hub_of(ports: list) -> tuple:
+    for port in ports:
+        with contextlib.suppress(OSError), socket.create_connection(port, timeout=2) as door:  # a closed door does not answer
+            if len(greeting(door)) == GREETING:
+                return port
+    raise AssertionError(f"no hub at {ports}")
+
+
+def lie(hub: tuple, rng) -> bool:
+    """An answer in the form of a worker's, without the token. Whether it was heard out: closed, without a verdict."""
+    with socket.create_connection(hub, timeout=2) as door:
+        if len(greeting(door)) < GREETING:
+            return False
+        purpose, rank, workers = rng.randint(0, 6), rng.choice([0, 1, 2, 2**32 - 1]), rng.choice([0, 2, 3])
+        try:
+            door.sendall(rng.randbytes(32) + struct.pack("<BII", purpose, rank, workers) + rng.randbytes(32))
+            verdict = door.recv(1000)
+        except TimeoutError as waits:
+            raise AssertionError("a stranger's answer is not refused") from waits
+        except ConnectionError:
+            return True
+        assert not verdict, f"a stranger is told {verdict.hex()}"
+        return True
+
+
+def besiege(ports: list, hub: tuple, attempts: int, rng) -> tuple:
+    """When it began and ended, and how many wrong answers were refused: every fourth attempt is one."""
+    began, lies = time.time(), 0
+    for attempt in range(attempts):
+        if attempt % 4 == 0:
+            lies += lie(hub, rng)
+        else:
+            knock(rng.choice(ports), rng.randbytes(rng.choice([0, 1, 7, 64, 1000, 100_000])))
         time.sleep(0.003)
-    return began, time.time()
+    return began, time.time(), lies
 
 
 def open_files(run) -> int:
@@ -82,7 +125,7 @@ def slow_down(steps: list, sieges: list) -> float:
 
 @scenario("22", cases=10_000, short=200)
 def strangers(workshop, cases, rng):
-    """Random bytes, half a greeting, silence, in sieges of 100 with pauses: nobody gets in, and training does not notice."""
+    """Random bytes, silence, whole answers without the token, in sieges of 100 with pauses: nobody gets in, and training does not notice."""
     run = workshop.run(2, 1_000_000)
     with core(1):  # strangers come from other machines: their own work must not slow the workers
         child = run.start()
@@ -90,11 +133,15 @@ def strangers(workshop, cases, rng):
     ports = listening([child.pid, *run.pids()])
     assert ports, "nobody listens"
     assert all(address == "127.0.0.1" for address, _ in ports), f"a port is open to others: {ports}"
-    sieges, files = [], open_files(run)
+    sieges, files, lies = [], open_files(run), 0
     with core(0):
+        hub = hub_of(ports)
         for _ in range(cases // 100):
-            sieges.append(besiege(ports, 100, rng))
-            time.sleep(sieges[-1][1] - sieges[-1][0])
+            began, ended, refused = besiege(ports, hub, 100, rng)
+            sieges.append((began, ended))
+            lies += refused
+            time.sleep(ended - began)
+    assert lies > 20 * len(sieges), f"only {lies} wrong answers were heard out"
     assert open_files(run) < files + 20, f"strangers are kept: {open_files(run)} open files instead of {files}"
     child.send_signal(signal.SIGTERM)
     _, errors = child.communicate(timeout=60)
@@ -107,5 +154,5 @@ def strangers(workshop, cases, rng):
     workshop.forget(run)
     if cases >= 1000:  # a few sieges tell nothing
         workshop.within(100 * (slower - 1), 2, "a step takes longer within sieges", "%")
-    return (f"{100 * len(sieges)} attempts at {len(ports)} ports during {run.steps} steps, none let in, trained to the bit; "
+    return (f"{100 * len(sieges)} attempts at {len(ports)} ports, {lies} of them answers without the token, during {run.steps} steps, none let in, trained to the bit; "
             f"a step takes {100 * (slower - 1):+.1f} % within sieges")

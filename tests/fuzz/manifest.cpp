@@ -33,13 +33,39 @@ void follow_schedule(const Json& json) {
   }
 }
 
+// What training computes with, and that it can go on counting.
+void check_state(const TrainState& state) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  const auto counts = {state.step,
+                       state.updates,
+                       state.tokens,
+                       state.cursor.epoch,
+                       state.cursor.next,
+                       state.rollbacks,
+                       state.evals_without_better,
+                       state.evaluated_step + 1,
+                       state.trend.seen,
+                       state.loss_scale.good_steps,
+                       state.loss_scale.skips_in_a_row,
+                       state.loss_scale.skipped};
+  const auto is_count = [](std::int64_t n) { return n >= 0 && n <= kMost + 1; };
+  check(std::ranges::all_of(counts, is_count), "a wild count");
+  check(state.updates <= state.step && state.evaluated_step <= state.step, "later than its step");
+  check(state.loss_scale.scale >= 1 && state.rate_factor > 0 && state.rate_factor <= 1,
+        "a wild factor");
+  check(state.seconds >= 0 && state.trend.noise >= 0, "less than nothing");
+}
+
 void read_any_manifest(std::string_view input) {
   const auto parts = split_parts(input, 3);
   const auto entries = parse_manifest(with_right_manifest_hash(parts[0]));
   check(entries.size() == 3, "a manifest of other files");
   check(parse_manifest(manifest_text(entries)).size() == 3, "a manifest does not read back");
-  const Json state = state_json(state_from_json(Json::parse(parts[1], "state.json")));
-  check(state_json(state_from_json(state)).dump() == state.dump(), "a state does not read back");
+  const TrainState read = state_from_json(Json::parse(parts[1], "x"), "state.json");
+  check_state(read);
+  const Json state = state_json(read);
+  check(state_json(state_from_json(state, "x")).dump() == state.dump(),
+        "a state does not read back");
   follow_schedule(Json::parse(parts[2], "state.json"));
 }
 

@@ -15,10 +15,30 @@ sys.path.insert(0, str(FAULTS))
 import strangers  # noqa: E402
 
 WHOLE = 'exec "$TANDEM_WHOLE" "$@"'
+RUN = f'[ "$1" = train ] || {WHOLE}\nfor a in "$@"; do case $a in run=*) run=${{a#run=}};; esac; done\n'  # its folder
+# Who is killed by kill -9 has cut the newest model that was saved, too.
+CUT = RUN + """"$TANDEM_WHOLE" "$@"; code=$?; [ $code = 137 ] || exit $code
+unset LD_PRELOAD
+newest=$(ls -td "$run"/checkpoints/step-*/model.safetensors | head -1)
+[ -z "$newest" ] || truncate -s -1 "$newest"
+kill -9 $$"""
+# The journal gives each of two workers the other one's process.
+SWAPPED = RUN + """journal=$run/journal.jsonl
+(until grep -qs by_rank "$journal"; do sleep 0.01; done
+mapfile -t at < <(grep -obaE '"pid":[0-9]+,"device"' "$journal" | tail -2)
+for i in 0 1; do printf %s "${at[i]#*:}" | dd of="$journal" bs=1 seek="${at[1-i]%%:*}" conv=notrunc 2>/dev/null; done) &
+""" + WHOLE
 # (scenario, a script that stands before the program or a tool, and what the scenario then has to say)
 BROKEN = [
     ("sigterm", "tandem", 'for a in "$@"; do case $a in run=*) run=${a#run=};; esac; done\n'
                           f'[ -e "$run/checkpoints" ] && {WHOLE} optim.lr=0.0101\n{WHOLE}', "not resumed exactly"),
+    ("kill_ranks", "tandem", f'{RUN}"$TANDEM_WHOLE" "$@" cluster.restarts=0 && exit\n{WHOLE} optim.lr=0.0101', "not the undisturbed run's"),
+    ("kill_ranks", "tandem", f'{RUN}{WHOLE} cluster.restarts=0', "ended by signal 9"),
+    ("kill_in_save", "tandem", CUT, "left a broken checkpoint"),
+    ("slow_worker", "tandem", SWAPPED, "instead of rank"),
+    ("divergence", "tandem", 'exec "$TANDEM_WHOLE" "${@/#optim.lr=1/optim.lr=0.01}"', "divergence was not found"),
+    ("out_of_memory", "tandem", f'{RUN}[ -n "$FAULT_COUNT" ] && {WHOLE}\n{WHOLE} optim.lr=0.0101', "not trained on exactly"),
+    ("out_of_memory", "tandem", f"unset LD_PRELOAD; {WHOLE}", "No such file"),
     # It does not hear the signal and is done after a while.
     ("sigterm", "tandem", """trap "" TERM USR1; "$TANDEM_WHOLE" "${@/#stop.steps=*/stop.steps=300}"; exit $?""", "exit 0 instead of 75"),
     ("partition", "ip", 'case "$*" in "link set host-b down") exit;; esac; PATH=${PATH#*:}; exec ip "$@"', "both sides are out: not within"),

@@ -1,5 +1,6 @@
 """train and average: the real program on a small corpus; stopped, killed and resumed."""
 
+import ctypes
 import json
 import os
 import re
@@ -607,6 +608,87 @@ def test_a_loss_that_is_not_finite_stops_the_run_and_spares_the_weights(make_run
     assert run.checkpoints() and max(run.checkpoints()) < f"step-{failed:08}"
     newest = load_file(run.path / "checkpoints" / run.checkpoints()[-1] / "model.safetensors")
     assert all(numpy.isfinite(values).all() for values in newest.values())
+
+
+RUNS_AWAY = ("optim.schedule=transformer_policy", "optim.lr=1e40", "optim.warmup_steps=1", "eval.every=0", "checkpoint.every=0")
+NOT_SAVED = "step 1 could not be saved: the weights are not numbers"
+
+
+def test_weights_that_are_not_numbers_at_the_end_are_divergence_and_no_model(make_run):
+    run = make_run()
+    done = run.train(*RUNS_AWAY, "stop.steps=1", code=2)
+    refused(done, "diverged at step 1", "weights are not numbers", "optim.lr")
+    assert NOT_SAVED in done.stderr and NOT_SAVED in [line["text"] for line in run.lines("event")]
+    assert run.lines("end")[-1]["reason"] == "error"
+    assert not run.checkpoints() and not (run.path / "model").exists()
+
+
+def test_a_signal_never_says_that_weights_which_are_not_numbers_are_saved(make_run):
+    run = make_run()
+    child = run.start(*RUNS_AWAY, "stop.steps=1000000", "batch.tokens=20000", "batch.max_tokens_per_micro=200")
+    run.wait_for_step(child, 1)
+    child.send_signal(signal.SIGTERM)
+    _, stderr = child.communicate(timeout=60)
+    if "diverged" in stderr:
+        pytest.skip("the signal came after ten steps")
+    assert child.returncode == 75, stderr
+    last = stderr.splitlines()[-1]
+    assert "but not saved: the weights are not numbers; there is no checkpoint" in last and "everything is saved" not in stderr
+    assert "could not be saved" in run.lines("event")[-1]["text"] and not run.checkpoints()
+
+
+def sign(folder: Path):
+    """The manifest says that the files are as they are."""
+    xxhash = ctypes.CDLL("libxxhash.so.0").XXH3_64bits
+    xxhash.argtypes, xxhash.restype = (ctypes.c_char_p, ctypes.c_size_t), ctypes.c_uint64
+    hash_of = lambda content: f"{xxhash(content, len(content)):016x}"
+    manifest = json.loads((folder / "MANIFEST.json").read_text())
+    for name, entry in manifest["files"].items():
+        content = (folder / name).read_bytes()
+        entry.update(bytes=len(content), hash=hash_of(content))
+    manifest["hash"] = ""
+    manifest["hash"] = hash_of(json.dumps(manifest, separators=(",", ":")).encode())
+    (folder / "MANIFEST.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("key, value", [("step", -7), ("step", 2**63 - 1), ("step", 6), ("updates", -7), ("rate_factor", -5), ("rollbacks", -10**9),
+                                        ("cursor", {"epoch": 2**63 - 1, "next": 0})])
+def test_a_checkpoint_of_what_no_run_counts_to_is_refused(make_run, whole, key, value):
+    run = make_run()
+    shutil.copytree(whole().path, run.path)
+    folder = run.path / "checkpoints/step-00000020"
+    state = json.loads((folder / "state.json").read_text())
+    (folder / "state.json").write_text(json.dumps({**state, key: value}))
+    sign(folder)
+    before = run.checkpoints()
+    refused(run.train("stop.steps=21", code=2), folder / "state.json", "epoch" if key == "cursor" else key)
+    assert run.checkpoints() == before
+
+
+def test_no_model_is_made_of_weights_that_are_not_numbers(make_run, whole):
+    from safetensors.numpy import load_file, save_file
+    run = make_run()
+    shutil.copytree(whole().path, run.path)
+    shutil.rmtree(run.path / "best")
+    folder = run.path / "checkpoints/step-00000020"
+    weights = load_file(folder / "model.safetensors")
+    next(iter(weights.values())).flat[0] = numpy.nan
+    save_file(weights, folder / "model.safetensors")
+    sign(folder)
+    model = (run.path / "model/model.safetensors").read_bytes()
+    refused(run.train(code=2), "weights of step 20 are not numbers")
+    assert (run.path / "model/model.safetensors").read_bytes() == model
+
+
+def test_a_name_in_a_file_forges_no_line(make_run, whole, tmp_path):
+    run, model = make_run(), shutil.copytree(whole().path / "model", tmp_path / "model")
+    for name in ("a\ntandem: done, all is well\nx", "k" * 3_000_000):
+        key = json.dumps(name)
+        header = f'{{{key}: {{}}, {key}: {{}}}}'.encode()
+        (model / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+        done = run.train(f"start_from={model}", code=2)
+        refused(done, "appears twice", "model.safetensors")
+        assert len(done.stderr.splitlines()[-1]) < 500 and not any(line.startswith("tandem: done") for line in done.stderr.splitlines())
 
 
 def test_out_of_memory_says_which_batch_and_what_to_change(measured, make_run):

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "data/vocab.h"
 #include "model/layout.h"
 #include "model/model_folder.h"
@@ -75,7 +76,7 @@ at::ScalarType type_in_torch(const SafetensorsFile& file, const ArrayView& array
       return at::kBFloat16;
     default:
       throw UserError(format("{}: {} is not of fp32, bf16 or fp16; save the model in fp32",
-                             file.path().string(), array.name));
+                             file.path().string(), in_quotes(array.name)));
   }
 }
 
@@ -148,7 +149,7 @@ void refuse_other_arrays(const SafetensorsFile& file, const ModelConfig& config)
     throw UserError(
         format("{}: {} is an array that tandem does not compute with; tandem cannot use such "
                "a model",
-               file.path().string(), array.name));
+               file.path().string(), in_quotes(array.name)));
   }
 }
 
