@@ -202,7 +202,7 @@ def test_killed_inside_an_accumulation_window_they_go_on_exactly(make_run, whole
     child.communicate()
     assert gone(pids)
     run.train(workers, *MANY_MICRO)
-    assert run.lines("run")[-1]["resumed_from"] >= 4
+    assert run.lines("run")[-1]["resumed_from"] >= 2  # the save of step 4 may be under way
     assert run.losses() == reference.losses() and run.weights(20) == reference.weights(20)
 
 
