@@ -49,7 +49,7 @@ std::vector<std::string> train_arguments(const WorkersOptions& options, const st
 }
 
 // With fewer for each worker, what a step costs besides them counts.
-constexpr std::int64_t kTokensWorthAWorker = 512;
+constexpr std::int64_t kTokensWorthAWorker = 256;
 
 }  // namespace
 

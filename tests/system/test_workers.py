@@ -381,7 +381,7 @@ def test_workers_do_not_outlive_their_parent(make_run, inherited):
 
 def test_auto_takes_a_worker_for_each_core(make_run):
     cores = sorted(os.sched_getaffinity(0))[:2]
-    for batch, expected in (("batch.tokens=1100", len(cores)), ("batch.tokens=600", 1)):
+    for batch, expected in (("batch.tokens=1100", len(cores)), ("batch.tokens=400", 1)):
         run = make_run(batch)
         child = subprocess.run(["taskset", "-c", ",".join(map(str, cores)), run.program, *map(str, run.command("auto", batch, "stop.steps=2"))],
                                capture_output=True, text=True, env={**os.environ, **QUIET})
